@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import msgspec
 from msgspec.structs import replace
 
+from syncguard.errands import Errands, Told
 from syncguard.examine import Examined
 from syncguard.judge.brought import as_brought
 from syncguard.judge.called import Function, Needs, Where
@@ -19,13 +20,14 @@ from syncguard.judge.made import made_behind, with_options
 from syncguard.judge.opted import off_by_default
 from syncguard.judge.processes import gpuless
 from syncguard.judge.reach import behind
+from syncguard.judge.supposed import unless_given
 from syncguard.judge.warmth import SLOWER, UNASKED, UNCALLED, UNNAMED, for_callers, for_hot_code
 from syncguard.mentions import Mentions
 from syncguard.places import Places
 from syncguard.templates import Templates
 from syncguard.terms import Fact, Finding
 from syncguard.texts import Files
-from syncguard.unheard import unheard
+from syncguard.unheard import left_over, unheard
 from syncguard.unnamed import left_to, uncalled, unnamed
 
 Calls = Mapping[str, tuple[Function, ...]]
@@ -40,11 +42,13 @@ class Elsewhere(msgspec.Struct, frozen=True):
     there: There  # that path, by calls that give what a place needs
     hosted: Mapping[Where, Fact]  # what only setup calls, or processes without a GPU, by a call that shows it
     rare: Paths  # what steps of other files call now and then
+    errands: Mapping[Where, Told]  # what a package calls in nothing but what runs seldom
     options: Paths  # that all calls of a function stand behind
     made_for: Paths  # that other files make its class for
     unused: frozenset[str]  # private files that nothing in their packages names
     uncalled: frozenset[Where]  # private functions that nothing in their packages names
     unheard: Mapping[Where, str]  # what is said of those that nothing calls yet
+    left_over: frozenset[Where]  # those of them beside which others are taken
     made: Templates
 
     def told(self, findings: Sequence[Finding], one: Examined) -> list[Finding]:
@@ -58,12 +62,15 @@ class Elsewhere(msgspec.Struct, frozen=True):
         finding = self._warmed(with_options(finding, where, self.options, self.made_for), where, needs)
         finding = as_brought(finding, self.calls, self.hot)
         finding = _unless_set(finding) if not self.there.may_be(where, needs) else finding
+        finding = unless_given(finding)
         if finding.heat != "unknown":
             return finding
         if path in self.unused or where in self.uncalled:
             why = UNNAMED if path in self.unused else UNCALLED
             return replace(finding, heat="cold", hot_path=(Fact(why, 0),))
         told = self.unheard.get(where)  # it may be unused, or there for others
+        if told and where in self.left_over:
+            return replace(finding, heat="cold", hot_path=(Fact(f"{told}, but others of its file", 0),))
         return replace(finding, hot_path=(Fact(told, 0),)) if told else finding
 
     def _warmed(self, finding: Finding, where: Where, needs: Needs) -> Finding:
@@ -75,8 +82,12 @@ class Elsewhere(msgspec.Struct, frozen=True):
             return finding if known else replace(finding, heat="amortized", hot_path=self.rare[where])
         if where in self.hosted:
             return replace(finding, heat="cold", hot_path=(self.hosted[where],))
-        way = self.there.to(where, needs)
-        return replace(finding, heat="hot", hot_path=way) if way else finding
+        if way := self.there.to(where, needs):
+            return replace(finding, heat="hot", hot_path=way)
+        if where in self.errands and finding.heat == "unknown":
+            heat, way = self.errands[where]
+            return replace(finding, heat=heat, hot_path=way)
+        return finding
 
 
 def elsewhere(
@@ -99,17 +110,20 @@ def elsewhere(
     unknown = [
         (path, f) for path in {path for path, _ in asked} for f in calls.get(path, ()) if (path, f.name) in asked
     ]
+    lone = unheard(unknown, calls, files)
     return Elsewhere(
         calls,
         hot,
         There(Entries(calls, hot), hot, doubted(calls, hot)),
         hosted,
         rare,
+        errands=Errands(calls, hot, files, places).of(asked),
         options=behind(calls, apart),
         made_for=made_behind(calls, frozenset(_holding(examined, lambda _: True))),
         unused=unnamed({path for path, _ in asked}, files, places),
         uncalled=uncalled(((path, f.name) for path, f in unknown if f.alone), files, places),
-        unheard=unheard(unknown, calls, files),
+        unheard=lone,
+        left_over=left_over(lone, calls, files),
         made=made,
     )
 

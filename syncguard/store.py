@@ -40,9 +40,14 @@ APART = frozenset(
 def file_of(config: Config, rules: str) -> Path:
     """The file for these settings, these rules, this Python and this SyncGuard."""
     settings = [(name, getattr(config, name)) for name in config.__struct_fields__ if name not in APART]
-    ours = [stamp for place in _places() for stamp in packed.stamps(place, (".py",))]
-    told = repr((FORMAT, syncguard.__version__, sys.version_info[:3], rules, settings, ours))
+    told = repr((FORMAT, syncguard.__version__, sys.version_info[:3], rules, settings, _ours()))
     return folder.folder_of(config) / f"{blake2b(told.encode(), digest_size=10).hexdigest()}.msgpack"
+
+
+@cache
+def _ours() -> list[str]:
+    """Our own files as this process found them: it goes on with what they held then."""
+    return [stamp for place in _places() for stamp in packed.stamps(place, (".py",))]
 
 
 def _places() -> Iterator[Path]:

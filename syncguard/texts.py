@@ -79,10 +79,14 @@ class Files:
             self._has[path, pattern] = pattern.search(self.text(path)) is not None
         return self._has[path, pattern]
 
-    def has_once(self, path: str, name: str) -> bool:
-        """Whether a file has a name in one place."""
+    def has_once(self, path: str, name: str, within: tuple[int, int] = (0, 0)) -> bool:
+        """Whether a file has a name in one place; the lines of one function are one."""
         text = self.text(path)
-        return text.count(name) == 1 or len(re.findall(rf"\b{name}\b", text)) == 1
+        if text.count(name) == 1:
+            return True
+        lines = [text.count("\n", 0, met.start()) + 1 for met in re.finditer(rf"\b{name}\b", text)]
+        inside = [line for line in lines if within[0] <= line <= within[1]]
+        return len(lines) - len(inside) + bool(inside) == 1
 
     def names(self, path: str, name: str) -> bool:
         """Whether a file has a name."""
@@ -122,6 +126,12 @@ def packages(folder: str) -> Iterator[str]:
 def outermost(path: str) -> str:
     """The folder of the outermost package around a file; "" of one in no package."""
     return ([*packages(os.path.dirname(path))] or [""])[-1]
+
+
+def is_inner(path: str) -> bool:
+    """Whether a file says what a part of a package brings to the rest of it."""
+    folder, name = os.path.split(path)
+    return name == "__init__.py" and outermost(path) != folder
 
 
 def files_in(folder: str, *, deep: bool) -> Iterator[str]:

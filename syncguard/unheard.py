@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from itertools import islice
@@ -11,6 +12,7 @@ from syncguard.judge.called import Function, Where
 from syncguard.texts import Files, outermost
 
 FEW: Final = 3  # files of a package that is there for what calls it from outside
+SOME: Final = 3  # functions of a file that other files of its package take
 
 
 def unheard(
@@ -34,13 +36,43 @@ def unheard(
     return {where: text for where, text in told.items() if text}
 
 
+def left_over(unheard: Iterable[Where], calls: Mapping[str, tuple[Function, ...]], files: Files) -> frozenset[Where]:
+    """Those of the functions that nothing calls yet beside which their package takes others out of the same file: what
+    is there for whoever comes from outside stands beside such as nothing takes."""
+    asked = [(path, name) for path, name in unheard if "." not in name]
+    packages = {path: outermost(path) for path, _ in asked}
+    beside = {path: {f.name for f in calls.get(path, ()) if "." not in f.name} for path in packages}
+    wanted: dict[str, set[str]] = {}
+    for path, package in packages.items():
+        wanted.setdefault(package, set()).update(beside[path], (_stem(path),))
+    having = {package: files.naming(names, package) for package, names in wanted.items()}
+    found = set()
+    for path, name in asked:
+        naming = having[packages[path]]
+        taken = [other for other in beside[path] - {name} if {*naming[other]} - {path}]
+        whole = any(_takes_all(files.text(other), _stem(path)) for other in naming[_stem(path)] if other != path)
+        if len(taken) >= SOME and not whole:
+            found.add((path, name))
+    return frozenset(found)
+
+
+def _stem(path: str) -> str:
+    return os.path.basename(path).removesuffix(".py")
+
+
+def _takes_all(text: str, module: str) -> bool:
+    """Whether a text takes all that a module has: `from .module import *`."""
+    return re.search(rf"\bfrom\s+[\w.]*\b{module}\s+import\s+\*", text) is not None
+
+
 def _called(calls: Mapping[str, tuple[Function, ...]]) -> set[Where]:
     return {(call.path, call.name) for functions in calls.values() for one in functions for call in one.calls}
 
 
 def _names(path: str, function: Function, files: Files) -> list[str]:
-    """The names that a call of a function takes, but for those that its own file says once more, if only in a text."""
-    return [name for name in function.names if files.has_once(path, name)]
+    """The names that a call of a function takes, but for those that its own file says once more, if only in a text:
+    what the function says itself calls nothing."""
+    return [name for name in function.names if files.has_once(path, name, function.lines)]
 
 
 def _told(path: str, function: Function, names: Iterable[str], having: Mapping[str, list[str]], files: Files) -> str:

@@ -11,7 +11,7 @@ from typing import Final
 from syncguard.judge.called import Function, Where
 from syncguard.places import Places
 from syncguard.read.project import MARKS
-from syncguard.texts import Files, files_in, outermost, packages
+from syncguard.texts import Files, files_in, is_inner, outermost, packages
 
 PRIVATE: Final = re.compile(r"_[^_].*\.py")
 # What brings modules in by names that are made up or read from the folder.
@@ -64,9 +64,15 @@ def left_to(
     every = {one: outermost(one[0]) for ways in leading.values() for one in ways}
     for one, others in _naming(every, files).items():
         calling = {path for path, _ in callers[one]}
-        if any(_counts(other, one[0], places) and other not in calling for other in others):
+        unseen = (other for other in others if _counts(other, one[0], places) and other not in calling)
+        if not all(_only_brings(other, _last(one[1]), files) for other in unseen):
             del every[one]
     return (where for where, ways in leading.items() if every.keys() >= ways)
+
+
+def _only_brings(path: str, name: str, files: Files) -> bool:
+    """Whether a file says what a part of its package is there for, and calls nothing by this name."""
+    return is_inner(path) and not re.search(rf"\b{name}\s*\(", files.text(path))
 
 
 def _leading(where: Where, callers: Mapping[Where, set[Where]]) -> set[Where]:

@@ -32,6 +32,14 @@ ASKS = """def asks(x: torch.Tensor):
     for step in range(x.shape[0]):
         {now}asked(x.amax())
 """
+RUNS = """def runs(net: torch.nn.Module, x: torch.Tensor, n: int):
+    if n > 4:
+        return asked(2)
+    for _ in range(n):
+        x = net(x)
+        asked(x.amax())
+    return x
+"""
 DEEP = "only where `self.deep` holds; by default `self.deep` is `False`"
 
 
@@ -59,6 +67,12 @@ def test_it_is_as_warm_as_the_call(around, heat):
     assert told == heat
     if heat == "hot":
         assert path == ["`Net.forward` runs at every step", "`asked(x.amax())` passes it on"]
+
+
+def test_a_call_in_the_loop_of_the_steps_runs_at_every_step():
+    told, path, _ = of_call(RUNS)
+    assert (told, path[-1]) == ("hot", "`asked(x.amax())` passes it on")
+    assert path[0].startswith("the loop")
 
 
 @pytest.mark.parametrize(

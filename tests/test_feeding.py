@@ -281,3 +281,60 @@ def test_a_model_that_is_refined_in_its_forward_is_no_other_step() -> None:
                 return x
         """
     assert heats(text) == ["hot"]
+
+
+BLEND = """
+class Diffusion(torch.nn.Module):
+    {decorator}
+    def blend(self, x: torch.Tensor, n):
+        print(x.min().item())
+        for t in reversed(range(n)):
+            x, start = self.p_sample({x}, t)
+            print(x.max().item())
+        return x
+
+    def p_sample(self, x, t):
+        start = self.predicted(x, t)
+        return start + x, start
+
+    def predicted(self, x, t):
+        return self.{model}(x, t)
+"""
+
+
+def blended(decorator="@torch.no_grad()", x="x", model="model") -> list[str]:
+    return heats(BLEND.format(decorator=decorator, x=x, model=model))
+
+
+def test_a_method_that_has_a_model_run_is_fed_where_nothing_is_learnt() -> None:
+    assert blended() == blended("@torch.inference_mode()") == blended(model="model.forward_with_scale")
+    assert blended() == ["amortized", "hot"]
+    unknown = [blended(""), blended(x="n"), blended(model="weigh")]
+    assert unknown == [["unknown", "unknown"]] * 3
+
+
+ROWS = """
+class Writer:
+    def generate(self, x: torch.Tensor, n):
+        for _ in range(n):
+            x = torch.cat((x, self.model(x)))
+        found = []
+        for row in {rows}:
+            found.append(self.{codec}(row.max().item()))
+        return found
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "codec", "heat"),
+    [
+        ("x", "codec", "amortized"),
+        ("zip(x, x)", "codec", "amortized"),
+        ("range(n)", "codec", "hot"),  # it may take steps of its own
+        ("self.loader", "codec", "hot"),
+    ],
+)
+def test_behind_the_loop_of_a_function_that_generates_its_rows_are_gone_through_once(rows, codec, heat) -> None:
+    text = ROWS.format(rows=rows, codec=codec)
+    text = text.replace("row in zip", "row, _ in zip").replace("row.max", "row.max" if "x" in rows else "x.max")
+    assert heats(text) == [heat]

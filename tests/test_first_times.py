@@ -225,3 +225,93 @@ if __name__ == "__main__":
 """
     assert [one.heat for one in findings(text.format(trains="train_one_epoch"), HEAD)] == ["cold"]
     assert [one.heat for one in findings(text.format(trains="advance"), HEAD)] == ["unknown"]
+
+
+KEPT = """
+class Ranks:
+    def __init__(self, {given}):
+        self.given = {given}
+        self.kept = None
+{more}
+    def first(self, x: torch.Tensor):
+        if self.kept is None or self.size is None:
+            self.make(x)
+        return self.kept
+
+    def make(self, x: torch.Tensor):
+        self.kept = x.max().item()
+        self.size = x.min().tolist()
+"""
+BACK = "\n    def reverse_transform(self, x):\n        return x * self.kept\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "more", "heat"),
+    [
+        ("model", "", "amortized"),
+        ("old_model", "", "amortized"),
+        ("size", BACK, "amortized"),
+        ("size", "", "unknown"),  # an object that is made of each batch builds it for each
+        ("model_input", "", "unknown"),
+        ("model", "\n    def reset(self):\n        self.kept = None\n", "unknown"),
+    ],
+)
+def test_what_is_made_for_a_model(given: str, more: str, heat: str) -> None:
+    assert {one.heat for one in findings(KEPT.format(given=given, more=more), HEAD)} == {heat}
+
+
+METRIC = """
+class Mean{base}:
+    def reset(self):
+        self.sum = 0.0
+
+    def {takes}(self, x: torch.Tensor):
+        self.sum += x.mean()
+
+    def compute(self{given}):
+        return rounded(torch.sqrt(self.sum))
+
+
+def rounded(x: torch.Tensor):
+    return round(x.item(), 3)
+"""
+
+
+@pytest.mark.parametrize(
+    ("base", "takes", "given", "heat"),
+    [
+        ("", "update", "", "amortized"),
+        ("", "update", ", digits=3", "amortized"),
+        ("", "add", "", "unknown"),
+        ("", "update", ", error", "unknown"),  # what computes with each of these
+        ("(torch.nn.Module)", "update", "", "unknown"),
+        ("(lib.Metric)", "update", "", "unknown"),
+    ],
+)
+def test_what_a_metric_sums_up(base: str, takes: str, given: str, heat: str) -> None:
+    text = METRIC.format(base=base, takes=takes, given=given)
+    assert [one.heat for one in findings(text, HEAD)] == [heat]
+
+
+@pytest.mark.parametrize(
+    ("base", "moves", "heat"),
+    [
+        ("(torch.nn.Module)", "to", "cold"),
+        ("(torch.nn.Module)", "_apply", "cold"),
+        ("(torch.nn.Module)", "put", "unknown"),
+        ("", "to", "unknown"),  # of a batch
+    ],
+)
+def test_a_module_is_moved_seldom(base: str, moves: str, heat: str) -> None:
+    text = f"""
+class Net{base}:
+    def {moves}(self, device):
+        self.made = self._made(torch.zeros(3, device="cuda"))
+        return self
+
+    def _made(self, x):
+        return x.sum().item()
+"""
+    assert [one.heat for one in findings(text, HEAD)] == [heat]
+    step = "\n\nclass Other(torch.nn.Module):\n    def forward(self, x):\n        Net().{}(x.device)\n"
+    assert [one.heat for one in findings(text + step.format(moves), HEAD)] == ["hot"]

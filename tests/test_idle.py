@@ -33,7 +33,12 @@ class Model(torch.nn.Module):
 
 def heat(**more):
     files = {"pkg/__init__.py": "", "pkg/ops.py": OPS, "pkg/model.py": MODEL}
-    return heats({**files, **{name.replace("__", "/") + ".py": text for name, text in more.items()}})["pkg/ops.py"]
+    return heats(
+        {
+            **files,
+            **{name.replace("__", "/").replace("//init/", "/__init__") + ".py": text for name, text in more.items()},
+        }
+    )["pkg/ops.py"]
 
 
 CALL = "from pkg.ops import table\n\n\ndef {}(n):\n    return table(n, 'cuda')\n"
@@ -45,6 +50,7 @@ CALL = "from pkg.ops import table\n\n\ndef {}(n):\n    return table(n, 'cuda')\n
         {},
         {"tests__test_ops": CALL.format("test_table")},
         {"pkg__other": CALL.format("load_rows")},
+        {"pkg__part____init__": "from ..ops import table\n\n__all__ = ['table']\n"},
     ],
 )
 def test_what_setup_alone_calls(more):
@@ -56,6 +62,8 @@ def test_what_setup_alone_calls(more):
     [
         {"pkg__other": CALL.format("rows")},
         {"pkg__other": "from pkg.ops import table\n"},  # whoever has it from there
+        {"pkg____init__": "from .ops import table\n"},
+        {"pkg__part____init__": "from ..ops import table\n\nROWS = table(3, 'cuda')\n"},
         {"pkg__other": "from pkg.ops import first\n"},
         {"pkg__ops": OPS + "\n\ndef more(rows):\n    return first(rows)\n"},
         {"pkg__ops": OPS + "\n\nEVERY = [table]\n"},

@@ -108,3 +108,23 @@ def test_what_a_name_is_used_for_once_it_is_a_tensor_tells_nothing_of_what_it_wa
 @pytest.mark.parametrize(("least", "found"), [("argmin()", ["SG202"]), ("argmin(1)", ["SG307", "SG202"])])
 def test_of_no_dimensions_no_list_is_made(least: str, found: list[str]) -> None:
     assert codes(f"d = x.view(4, 4)\n    return d[d.{least}.tolist()]") == found
+
+
+@pytest.mark.parametrize(
+    ("data", "found"),
+    [
+        ("x", ["SG204"]),  # a tensor stays where it is
+        ("x > 0", ["SG204"]),
+        ("x.cpu()", ["SG202"]),
+        ("[1.0, n]", []),
+        ("some", []),
+        ("n, n", []),
+    ],
+)
+def test_of_a_tensor_the_class_makes_the_same(data: str, found: list[str]) -> None:
+    assert codes(f"y = torch.Tensor({data})\n    return 1 if y.sum() > 0 else 2") == found
+
+
+@pytest.mark.parametrize(("data", "found"), [("x > 0", ["SG102"]), ("x.long()", [])])
+def test_of_the_same_dtype(data: str, found: list[str]) -> None:
+    assert codes(f"return x[torch.Tensor({data})]") == found

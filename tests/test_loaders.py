@@ -225,3 +225,31 @@ def test_what_wraps_a_loader_gives_its_batches(given: str, found: list[str]) -> 
                 return kept
     """
     assert [code for code in codes(text) if code in ("SG202", "SG301")] == found
+
+
+CHECKS = """
+import torch
+from torch.utils.data import DataLoader
+
+class Trainer:
+    def __init__(self, rows, more, device):
+        self.loader = DataLoader(rows, batch_size=8)
+        self.checks = DataLoader(more, batch_size=8)
+
+    def fit(self, model, device):
+        for x in self.loader:
+            model(x.to(device)).backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "found"),
+    [
+        ("", 1),
+        ("\n\ndef check(trainer, device):\n    return [x.to(device) for x in trainer.checks]\n", 2),
+        ('\n    def of(self, phase):\n        return getattr(self, f"{phase}s")\n', 2),
+        ('\n    def of(self):\n        return getattr(self, "loader")\n', 1),
+    ],
+)
+def test_a_loader_that_its_file_only_keeps_is_no_matter_of_its_moves(more: str, found: int) -> None:
+    assert codes(CHECKS + more).count("SG303") == found

@@ -40,6 +40,7 @@ def said(core: str, more: dict[str, str] | None = None, asked: str = "") -> str:
     [
         (SCORE, "score"),
         (SCORE.replace("def", "@torch.no_grad()\ndef"), "score"),
+        (SCORE.replace("    return", "    assert x.dim(), 'score: no scalars'\n    return"), "score"),
         (CLASS, "total"),
         (CLASS.replace("total", "__call__"), "Score"),
         (CLASS.replace("class Score", "class Above:\n    pass\n\n\nclass Score(Above)"), "total"),
@@ -118,3 +119,25 @@ def test_scripts_and_small_packages_are_there_for_others(core):
 def test_what_is_hot_stays_hot():
     hot = "import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        return x[x > 0]\n"
     assert found({**HERE, "pkg/core.py": hot})["pkg/core.py"].heat == "hot"
+
+
+OPS = "".join(f"def op{n}(x: torch.Tensor) -> list:\n    return x.unique().tolist()\n\n\n" for n in range(5))
+TAKEN = "from pkg.core import op0, op1\nimport pkg.core\n\npkg.core.op2\n"
+
+
+@pytest.mark.parametrize(
+    ("uses", "heat"),
+    [
+        (TAKEN, "cold"),
+        (TAKEN.replace(", op1", ""), "unknown"),  # too few to tell
+        (TAKEN + "from .core import *\n", "unknown"),
+        (TAKEN + "op4\n", "unknown"),
+    ],
+)
+def test_what_is_left_over_beside_what_the_package_takes(uses, heat):
+    findings = found({**HERE, "pkg/core.py": f"import torch\n\n\n{OPS}", "pkg/fit.py": uses})
+    finding = findings["pkg/core.py"]
+    assert finding.function == "op4"
+    assert finding.heat == heat
+    if heat == "cold":
+        assert finding.hot_path[0].text == "nothing in its package names `op4` yet, but others of its file"

@@ -36,6 +36,7 @@ class ClassInfo:
     """What is known of one class; `attrs` grows as methods are run."""
 
     __slots__ = (
+        "announced",
         "assigning",
         "attrs",
         "bases",
@@ -74,6 +75,7 @@ class ClassInfo:
         self.members: Env = {}
         self.attrs: Env = {}
         self.promises: Env = {}  # what attributes are declared to hold that are None at first
+        self.announced: Env = {}  # and those that are declared before anything is put there: `self.x: Tensor`
         self.world = world
         self.serial = next(SERIAL)
         self.stores: dict[str, list[Routine]] | None = None  # of an interface: the methods that assign an attribute
@@ -103,7 +105,7 @@ class ClassInfo:
 
     def forget(self) -> None:
         """Let go of all that was learnt of it."""
-        self.members, self.attrs, self.promises = {}, {}, {}
+        self.members, self.attrs, self.promises, self.announced = {}, {}, {}, {}
         self.bases, self.mro, self.assigning, self.stores = [], (), {}, None
 
     def external(self) -> Iterator[str]:
@@ -209,7 +211,14 @@ class ClassInfo:
             return found
         if found is NONE and any(self.world.assigned(info, name) for info in self.mro if info.home.own):
             return self.attribute(name, reader)
-        return self.kept(name, found)
+        return self.kept(name, self.with_announced(name, found))
+
+    def with_announced(self, name: str, found: Value | None) -> Value | None:
+        """What was assigned; with what was declared, where that tells nothing."""
+        declared = next((info.announced[name] for info in self.mro if name in info.announced), None)
+        if declared is None or (found is not None and not all(map(_tells_nothing, options(found)))):
+            return found
+        return declared if found is None else held(declared, found, self.is_module)
 
     def replaces(self, base: ClassInfo, name: str) -> bool:
         """Whether a class below a base assigns an attribute itself, and has its own of each method in which that one
@@ -275,7 +284,7 @@ class ClassInfo:
             found = taken_along(found)
         if found is not None and tensor_in(found) is not None and (wrapper := self.wrapper(name)) is not None:
             return wrapper
-        if found is None or any(type(option) is not Unknown and option is not NONE for option in options(found)):
+        if found is None or not all(map(_tells_nothing, options(found))):
             return found
         declared = self.expected(name)
         return found if declared is NONE else declared
@@ -316,6 +325,10 @@ class ClassInfo:
         found = readers.get((self, name), ())
         made = [one for one in self.spelled if one != name and fits(one, name)]
         return [*found, *[reader for one in made for reader in readers.get((self, one), ())]] if made else found
+
+
+def _tells_nothing(option: Value) -> bool:
+    return type(option) is Unknown or option is NONE
 
 
 def _replaced(name: str, below: Sequence[ClassInfo]) -> bool:

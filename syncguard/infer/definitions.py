@@ -67,7 +67,8 @@ class Definitions(Outcomes):
         known = frame.home.infos.get(id(node))
         if known is not None:
             return ClassOf(known)
-        bases = [value_of(base, frame) for base in node.bases]
+        # Of a base that is one of several, as where an import may fail, each may be the one.
+        bases = [option for base in node.bases for option in options(value_of(base, frame))]
         for _, keyword in node.keywords:
             value_of(keyword, frame)
         info = ClassInfo(node, frame.home, bases, frame.world)

@@ -4,7 +4,7 @@ call it."""
 from __future__ import annotations
 
 from syncguard.infer.branches.subjects import last_name
-from syncguard.infer.branches.ungiven import lines_of, private
+from syncguard.infer.branches.ungiven import handed_about, lines_of, private
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.values import Call, ClassOf, Named
 from syncguard.infer.heirs import ABSTRACT, heirs, unwritten
@@ -12,6 +12,7 @@ from syncguard.infer.home import Home
 from syncguard.infer.routine import Routine
 from syncguard.judge.calling import by_name, plain
 from syncguard.judge.defaults import bound_once
+from syncguard.judge.kin import BINDS
 from syncguard.places import Places
 from syncguard.read.tags import CONST, FUNCTION, SEQ
 
@@ -37,6 +38,23 @@ def asked_by(routine: Routine, places: Places) -> tuple[str, ...]:
         return (node.name,) if own else ()
     made = not (owner.node.decorators or lines_of(owner.name, routine.home))
     return (*((node.name,) if own else ()), *((owner.name,) if made else ()))
+
+
+def called_by_name(routine: Routine, places: Places) -> bool:
+    """Whether nobody calls a function but by its name: neither Python, nor what a decorator hands it to, nor a class of
+    another library, nor one that makes up the names of its methods; nor who has it from the function around it."""
+    node, owner = routine.node, routine.owner
+    if type(node) is not FUNCTION or node.name.startswith(("__", "<")):
+        return False
+    if not plain(node.decorators, places, BINDS):
+        return False
+    if routine.closure:
+        return node.name not in handed_about(routine.home)
+    if owner is None:
+        return True
+    if by_name(owner) or places.is_("names", "module_calls", node.name) or not seen_above(owner, places):
+        return False
+    return not owner.is_module or owner.world.op(f"torch.nn.Module.{node.name}") is None
 
 
 def abstract(routine: Routine) -> str:

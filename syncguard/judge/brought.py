@@ -23,10 +23,13 @@ def as_brought(finding: Finding, files: Files, hot: Mapping[Where, tuple[Fact, .
     if caller is None:
         return finding
     way = caller.path if caller.heat == "hot" else hot.get((call.path, caller.name), ())
-    rare = [one.rare for one in caller.calls if one.line == call.line]
-    if way and not (rare and all(rare)):
+    made = [one for one in caller.calls if one.line == call.line]
+    rarely = bool(made) and all(one.rare for one in made)
+    stepped = next((Fact(one.step, one.step_line) for one in made if one.step and not one.rare), None)
+    way = (stepped,) if stepped is not None else way
+    if way and not rarely:
         return replace(finding, hot_path=(*(_from(fact, call.path) for fact in way), call))
-    return replace(finding, heat="amortized" if rare and all(rare) else caller.heat, hot_path=caller.path)
+    return replace(finding, heat="amortized" if rarely else caller.heat, hot_path=caller.path)
 
 
 def _same(fact: Fact, call: Fact) -> bool:

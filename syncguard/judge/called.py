@@ -47,6 +47,7 @@ class Function(msgspec.Struct, frozen=True, array_like=True):
     lines: tuple[int, int] = (0, 0)  # where it begins and ends
     host: bool = False  # its tensors are on the host: it may run for each batch
     makes: tuple[Called, ...] = ()  # the classes of the project that it names
+    by_name: bool = False  # nobody calls it but by its name
 
 
 class Mention(msgspec.Struct, frozen=True, gc=False):

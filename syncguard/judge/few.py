@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Final
 
 from syncguard.infer.branches.subjects import path_of
+from syncguard.infer.routine import Step
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, CALL, COMP, DO, INDEX, LOOP, NAME, SEQ
@@ -19,6 +20,21 @@ NUMBERS: Final = ("float", "int", "bool", "str", "round", "abs")
 def small(loop: Node) -> bool:
     """Whether a loop has few turns as far as it tells."""
     return few_turns(loop) or reads_each(loop) or _by_key(loop)
+
+
+def aside(step: Step, line: int) -> bool:
+    """Whether a loop in a function that takes the steps on some line is none of these, and goes through what is there
+    by name: `for row in tokens:`, behind the loop that made them. What counts, or draws, may take steps of its own."""
+    node = step.node
+    if not line or step.reason or step.steps or node.at[0] <= line <= node.at[2]:
+        return False
+    return small(node) or (type(node) is LOOP and node.iterable is not None and _there(node.iterable))
+
+
+def _there(iterable: Node) -> bool:
+    if type(iterable) is CALL and type(iterable.fn) is NAME and iterable.fn.id in ("enumerate", "zip"):
+        return all(map(_there, iterable.args))
+    return type(iterable) is NAME or type(iterable) is ATTR
 
 
 def few_turns(loop: Node) -> bool:

@@ -12,8 +12,10 @@ from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.routine import Context, Routine
 from syncguard.judge.beside import beside, is_reference
 from syncguard.judge.calling import by_name, callers_of
+from syncguard.judge.few import aside
 from syncguard.judge.firsts import first_time
 from syncguard.judge.paced import around_steps, behind_gates, keep_time, pace, takes_step, trained
+from syncguard.judge.phases import phase
 from syncguard.judge.remade import remakes
 from syncguard.judge.seldom import (
     clicked,
@@ -68,9 +70,11 @@ def warmths(
         else:
             found.setdefault(callee, Warmth("hot", path))
     for routine in routines:
-        if by_epoch(routine, places) and not is_cold(routine, places, cold, remade):
-            why = f"`{routine.qualname}` runs once in an epoch"
-            rare.setdefault(routine, Warmth("amortized", (Fact(why, line_of(routine), routine.home.path),), True))
+        if (once := phase(routine, places)) and not is_cold(routine, places, cold, remade):
+            why = f"`{routine.qualname}` runs once in {'an' if once == 'epoch' else 'a'} {once}"
+            rare.setdefault(
+                routine, Warmth("amortized", (Fact(why, line_of(routine), routine.home.path),), once == "epoch")
+            )
     found = followed(
         {**rare, **found},
         seldom,
@@ -94,15 +98,6 @@ def warmths(
             found[routine] = Warmth("amortized", (*found[routine].path, but))
     found = cooled(routines, found, places)
     return left({**found, **around_steps(routines, found, places)}, places)
-
-
-def by_epoch(routine: Routine, places: Places) -> bool:
-    """Whether a method runs once in an epoch, by its name, its class or what that descends from."""
-    owner, name = routine.owner, routine.name
-    if owner is None:
-        return False
-    dotted = (name, f"{owner.name}.{name}", *[f"{base}.{name}" for base in owner.external()])
-    return any(places.is_("hot", "epochs", one) for one in dotted)
 
 
 def left(found: dict[Routine, Warmth], places: Places) -> dict[Routine, Warmth]:
@@ -147,7 +142,7 @@ def around_what(routine: Routine, context: Context, places: Places) -> str:
     for it, `super().generate(x)`; '' where it runs with these."""
     loops = context.loops
     if holds_steps(routine, places):
-        return "" if loops else "its loops"
+        return "its loops" if all(aside(loop, routine.steps) for loop in loops) else ""
     node = routine.node
     if type(node) is not FUNCTION or not places.is_("hot", "generates", routine.name):
         return ""

@@ -58,6 +58,13 @@ def idle(
     return alone, spread(called, alone)
 
 
+def by_setup(function: Function, places: Places) -> bool:
+    """Whether what a function calls is called for setup: whatever calls the function, and not to try something or to
+    prepare batches."""
+    tries = places.is_("cold", "tries", function.name.rpartition(".")[2])
+    return _setup(function) and not (function.here or function.host or tries)
+
+
 def _private(name: str) -> bool:
     return name.startswith("_")
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from syncguard.infer.branches.subjects import last_name
+from syncguard.infer.branches.ungiven import lines_of
 from syncguard.infer.domain.contents import tensors_in
 from syncguard.infer.domain.values import came_from_device
 from syncguard.infer.functions.wrappers import thin
@@ -15,7 +16,7 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Routine, Sighting
 from syncguard.read import core
 from syncguard.read.core import At
-from syncguard.read.tags import ATTR, CALL, FUNCTION
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION
 from syncguard.read.walk import walk
 from syncguard.terms import Heat
 
@@ -145,14 +146,35 @@ def says(home: Home, what: str, world: World) -> bool:
 
 def loaded(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
     """A DataLoader that does not pin matters where its batches are moved, and more than the first is taken, or that
-    again and again."""
+    again and again; its file moves none of one that it only keeps."""
     if sighting.op not in world.places.tables["hot"]["loop_iterables"]:
         return sighting.hazard
-    if not routine.home.moves_batches:
+    if not routine.home.moves_batches or _left(sighting.at, routine):
         return ""
     calls = (part for part in walk(routine.node.body) if type(part) is CALL)
     again = heat == "hot" or sighting.context.loops
     return sighting.hazard if again or not any(_first_of(call, sighting.at) for call in calls) else ""
+
+
+def _left(at: At, routine: Routine) -> bool:
+    """Whether what stands there is kept by an attribute that the file has no name for anywhere else."""
+    for part in walk(routine.node.body):
+        if type(part) is not BIND or not any(one.at == at for one in walk(part.value)):
+            continue
+        target = part.targets[0]
+        if type(target) is ATTR and target.path.startswith("self."):
+            return len(lines_of(target.name, routine.home)) == 1 and not any(map(_made_up, routine.home.pieces))
+    return False
+
+
+def _made_up(part: core.Node) -> bool:
+    """Whether this asks for an attribute by a name that is not written there."""
+    return (
+        type(part) is CALL
+        and last_name(part.fn) == "getattr"
+        and len(part.args) > 1
+        and type(part.args[1]) is not CONST
+    )
 
 
 def _first_of(call: core.Call, at: At) -> bool:

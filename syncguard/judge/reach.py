@@ -11,7 +11,7 @@ from syncguard.infer.branches.ungiven import handed_about
 from syncguard.infer.functions.registries import kept_by
 from syncguard.infer.home import Home
 from syncguard.infer.routine import Context, Routine
-from syncguard.judge.alone import abstract, alone, asked_by
+from syncguard.judge.alone import abstract, alone, asked_by, called_by_name
 from syncguard.judge.called import Called, Function, Where
 from syncguard.judge.calling import is_open
 from syncguard.judge.chosen import by_key
@@ -47,7 +47,7 @@ def functions_of(
         told = _calls(home, routine, warmth, places, around, ways)
         calls = tuple(call for call in told if not (tests and _idle(call, places)))
         behind, made = options(routine), makes.get(routine, ())
-        if warm.heat != "cold" or warm.here or calls or made or behind or routine.gpuless:
+        if warm.heat != "cold" or warm.here or calls or made or behind or routine.gpuless or asks(routine):
             unknown = warm.heat == "unknown"
             inner = routine.owner is None or routine.name.startswith("_")  # others have no name for it
             named = inner and routine.name not in handed_about(home)
@@ -57,8 +57,15 @@ def functions_of(
             )
             at = routine.node.at if type(routine.node) is FUNCTION else (0, 0, 0, 0)
             where = (kin(routine, places), (at[0], at[2]), bool(routine.host))
-            found.append(Function(routine.qualname, warm.heat, warm.path, calls, *says, *lone, *where, made))
+            named_so = (unknown or warm.here) and called_by_name(routine, places)
+            found.append(Function(routine.qualname, warm.heat, warm.path, calls, *says, *lone, *where, made, named_so))
     return tuple(found)
+
+
+def asks(routine: Routine) -> bool:
+    """Whether a function calls methods of what it has."""
+    node = routine.node
+    return type(node) is FUNCTION and any("()" in one for asked in node.uses.values() for one in asked)
 
 
 def _calls(

@@ -147,7 +147,14 @@ def is_cold_anyway(routine: Routine, places: Places, cold: tuple[str, ...]) -> b
         or in_a_try(routine, places)
         or loads_state(routine, places)
         or put_for(routine, places)
+        or moves_model(routine, places)
     )
+
+
+def moves_model(routine: Routine, places: Places) -> bool:
+    """Whether a method has a model, with what it keeps, moved or cast, as a module's own by that name."""
+    owner = routine.owner
+    return owner is not None and owner.is_module and places.is_("cold", "module_moves", routine.name)
 
 
 def put_for(routine: Routine, places: Places) -> bool:

@@ -17,7 +17,7 @@ SLOWER = ("amortized", "cold")
 UNASKED = "but only where an option is set that is off by default"
 UNNAMED = "in a private module that nothing in its package names"
 TEMPLATE = "in a template that nothing imports"
-UNCALLED = "in a private function that nothing in its package names"
+UNCALLED = "in a function of its package's own that nothing there names"
 IF_HOT = "no hazard unless another file calls it at every step"
 
 

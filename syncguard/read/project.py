@@ -27,9 +27,7 @@ def absolute(path: str, module: str) -> str:
 
 def relative(path: str, level: int, module: str) -> str:
     """The file or folder of `from ...module import`, with `level` dots, in the file at `path`."""
-    folder = os.path.dirname(path)
-    for _ in range(level - 1):
-        folder = _up(folder)
+    folder = _above(os.path.dirname(path), level - 1)
     return within(folder, module) if module else _package(folder)
 
 
@@ -41,6 +39,7 @@ def submodule(place: str, name: str) -> str:
     return "" if last.endswith(".py") else within(place, name)
 
 
+@cache
 def within(folder: str, module: str) -> str:
     """The file or folder that a dotted name has below a folder."""
     place = folder
@@ -66,7 +65,7 @@ def listing(folder: str) -> frozenset[str]:
 
 def forget() -> None:
     """What stood in folders may have changed: the next question looks again."""
-    for known in (listing, _roots, _entry):
+    for known in (listing, _roots, _entry, within):
         known.cache_clear()
 
 
@@ -122,6 +121,11 @@ def _packages(folder: str) -> Iterator[tuple[str, str]]:
         if "__init__.py" in listing(folder) or not any(file.endswith(".py") for file in listing(folder)):
             yield above, name
         folder = above
+
+
+@cache
+def _above(folder: str, levels: int) -> str:
+    return _up(_above(folder, levels - 1)) if levels > 0 else folder
 
 
 def _up(folder: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from syncguard.infer.branches.gradless import generates, has_model_run
 from syncguard.infer.branches.subjects import last_name, path_of, value_at
 from syncguard.infer.domain.values import ClassOf, Instance, Named
 from syncguard.infer.routine import Frame
@@ -24,7 +25,11 @@ def feeds_itself(node: core.Loop, frame: Frame) -> str:
     if routine.host or (within and places.is_("hot", "module_methods", routine.name)):
         return ""
     inner = {id(part) for loop in walk(node.body) if type(loop) is LOOP for part in walk(loop.body)}  # these have turns
-    calls = [one for one in walk(node.body) if type(one) is CALL and id(one) not in inner and _is_model(one.fn, frame)]
+    turns = [one for one in walk(node.body) if type(one) is CALL and id(one) not in inner]
+    calls = [one for one in turns if _is_model(one.fn, frame)]
+    if not calls and generates(routine.node, places):
+        fed = (part.value for part in node.body if type(part) is BIND and _feeds(part))
+        calls = [one for one in fed if type(one) is CALL and has_model_run(one.fn, frame)]
     taken = frozenset(_whole(node.target)) if node.target is not None else NONE_YET
     anew = taken.union(*[_whole(aim) for part in walk(node.body) for aim in targets(part)]) if calls else NONE_YET
     for call in calls:
@@ -34,6 +39,12 @@ def feeds_itself(node: core.Loop, frame: Frame) -> str:
             if _turn(node.body, call, made - taken)[1]:
                 return model
     return ""
+
+
+def _feeds(bind: core.Bind) -> bool:
+    """Whether a call is given what came of it: `x, _ = self.step(x, t)`."""
+    made = frozenset([path for aim in bind.targets for path in _whole(aim)])
+    return type(bind.value) is CALL and _speaks((bind.value.args, tuple([one for _, one in bind.value.keywords])), made)
 
 
 def _lasts(model: str, anew: Paths) -> bool:

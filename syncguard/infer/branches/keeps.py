@@ -265,15 +265,16 @@ def _has_built(name: str, frame: Frame) -> bool:
 
 
 def _lives(frame: Frame) -> bool:
-    """Whether this is a method of what lives long: a module, what is called like a function, or trains one."""
-    owner = frame.routine.owner
-    return (
-        owner is not None
-        and type(frame.routine.node) is FUNCTION
-        and (
-            owner.is_module or any(owner.find(name) is not None for name in frame.world.places.tables["gates"]["lives"])
-        )
-    )
+    """Whether this is a method of what lives long: a module, what is called like a function, or trains one, or was made
+    for one."""
+    owner, places = frame.routine.owner, frame.world.places
+    if owner is None or type(frame.routine.node) is not FUNCTION:
+        return False
+    if owner.is_module or any(owner.find(name) is not None for name in places.tables["gates"]["lives"]):
+        return True
+    made = owner.find("__init__")
+    node = made[0].routine.node if made is not None and type(made[0]) is Call else None
+    return type(node) is FUNCTION and any(places.is_("gates", "works_on", param.name) for param in node.params)
 
 
 def _shares(path: str, frame: Frame) -> bool:

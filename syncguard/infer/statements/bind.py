@@ -44,6 +44,7 @@ from syncguard.infer.operations.indices import index_parts, one_element
 from syncguard.infer.operations.kin import as_tensor, operand
 from syncguard.infer.routine import Frame
 from syncguard.infer.statements.collected import accumulated, stays
+from syncguard.infer.statements.declaring import announce, promise
 from syncguard.infer.statements.effects import fetched, proved
 from syncguard.infer.statements.filling import fills_alone
 from syncguard.infer.statements.fleeting import fleeting
@@ -261,10 +262,14 @@ def bind(node: core.Bind, frame: Frame) -> None:
             value = declared.but(device="host", why=value.batch, pinned=value.pinned)
         elif type(declared) is Tensor and type(value) is Union:
             value = tensor_in(value) or value
-        if node.value is None and type(node.targets[0]) is NAME and node.targets[0].id in frame.env:
+        target = node.targets[0]
+        if node.value is None and type(target) is NAME and target.id in frame.env:
             return
-        if value is NONE and declared is not UNKNOWN:
-            promise(node.targets[0], declared, frame)
+        if node.value is None and type(target) is ATTR:
+            announce(target, declared, frame)
+            return
+        if value is NONE and declared is not UNKNOWN and type(target) is ATTR:
+            promise(target, declared, frame)
     if value is UNKNOWN and around_loader(node, frame):
         value = frame.world.loader
     for target in node.targets:
@@ -279,16 +284,6 @@ def around_loader(node: core.Bind, frame: Frame) -> bool:
     loader = frame.world.loader
     given = [quiet_value(arg, frame) for arg in made.args]
     return any(type(one) is Instance and one.name == loader.name for value in given for one in options(value))
-
-
-def promise(target: Node, declared: Value, frame: Frame) -> None:
-    """`self.x: Tensor = None` says what others will put there."""
-    if type(target) is ATTR:
-        for option in options(quiet_value(target.of, frame)):
-            info = option.info if type(option) is Instance else None
-            if info is not None and target.name not in info.promises:
-                info.promises[target.name] = declared
-                frame.world.look_again(info.readers(target.name))
 
 
 def update(node: core.Update, frame: Frame) -> None:

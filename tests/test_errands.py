@@ -1,0 +1,139 @@
+"""A method that its package calls nowhere but in what runs seldom does so too, whatever it is asked of."""
+
+import pytest
+from packaged import heats
+
+PARTS = """
+import torch
+
+
+class Parts:
+    def put(self, weight: torch.Tensor):
+        self.kept = weight.cpu()
+
+    def told(self, weight: torch.Tensor):
+        return self.first(weight)
+
+    def first(self, weight: torch.Tensor):
+        return weight[0].item()
+"""
+LAYER = """
+class Layer:
+    def merge(self, weights):
+        for weight in weights:
+            self.parts.put(weight)
+
+    def unmerge(self, weight):
+        self.parts.put(weight)
+"""
+FILES = {"pkg/__init__.py": "", "pkg/parts.py": PARTS, "pkg/layer.py": LAYER}
+
+
+def heat(**more):
+    return heats({**FILES, **{name.replace("__", "/") + ".py": text for name, text in more.items()}})["pkg/parts.py"]
+
+
+def only(body):
+    """The heat of the one wait that is left beside `put`."""
+    parts = PARTS.replace("self.kept = weight.cpu()", "self.kept = weight")
+    return heat(pkg__parts=parts, pkg__layer=body)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"tests__test_parts": "def often(parts, x):\n    parts.put(x)\n"},
+        {"pkg__other": "def put(x):\n    return put(x)\n"},  # a function of that name
+        {"pkg__other": '"""Somebody calls parts.put(x)."""\n\n\ndef often():\n    # parts.put(x)\n    return 0\n'},
+    ],
+)
+def test_what_is_merged_alone(more):
+    files = {"pkg__parts": PARTS.replace("weight[0].item()", "weight[0]"), **more}
+    assert heat(**files) == "cold"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def often(parts, x):\n    parts.put(x)\n",
+        "def handed(parts, pool, x):\n    pool.map(parts.put, x)\n",
+        "def load(parts, pool):\n    pool.register(parts.put)\n",
+        'CALLED = "put"\n',
+        "class Other:\n    each = put\n",
+        "for x in range(9):\n    parts.put(x)\n",
+    ],
+)
+def test_what_others_may_ask_for(text):
+    assert heat(pkg__parts=PARTS.replace("weight[0].item()", "weight[0]"), pkg__other=text) == "unknown"
+
+
+def test_what_leads_there():
+    assert only("def load(parts, x):\n    return parts.told(x)\n") == "cold"
+    assert only("def often(parts, x):\n    return parts.told(x)\n") == "unknown"
+
+
+def test_a_gate_is_no_setup():
+    body = """
+import torch
+
+
+class Layer(torch.nn.Module):
+    def forward(self, x):
+        if self.merged:
+            self.unmerge(x)
+        return x
+
+    def merge(self, x):
+        self.merged = True
+
+    def unmerge(self, x):
+        self.merged = False
+        self.parts.told(x)
+"""
+    assert only(body) == "amortized"
+
+
+@pytest.mark.parametrize("loop", ["", "    for x in xs:\n    "])
+def test_a_script_may_loop(loop):
+    body = "import click\n\n\n@click.command()\ndef run(parts, x, xs):\n" + loop + "    parts.told(x)\n"
+    assert only(body) == ("unknown" if loop else "cold")
+
+
+def test_a_library_may_call_it():
+    parts = PARTS.replace("class Parts:", "from lib import Base\n\n\nclass Parts(Base):")
+    assert heat(pkg__parts=parts.replace("weight[0].item()", "weight[0]")) == "unknown"
+
+
+SUMS = "import torch\n\n\ndef total(x: torch.Tensor):\n    return x.sum().item()\n"
+KEEPS = "from .sums import total\n\n\nclass Kept:\n    def load(self, x):\n        self.x = total(x)\n"
+
+
+def test_what_a_part_of_a_package_brings_in():
+    files = {"pkg/ops/__init__.py": "from .sums import total\n\n__all__ = ['total']\n"}
+    base = {"pkg/__init__.py": "", "pkg/ops/sums.py": SUMS, "pkg/ops/kept.py": KEEPS}
+    assert heats({**base, **files})["pkg/ops/sums.py"] == "cold"
+    assert heats({**base, **files, "pkg/__init__.py": "from .ops import total\n"})["pkg/ops/sums.py"] == "unknown"
+    assert heats({**base, **files, "pkg/more.py": "from .ops import total\n"})["pkg/ops/sums.py"] == "unknown"
+
+
+NESTED = """
+import torch
+
+
+class Tree:
+    def counted(self, x: torch.Tensor):
+        def visit(x):
+            return x.sum().item()
+
+        {gives}
+"""
+
+
+@pytest.mark.parametrize(("gives", "heat"), [("return visit(x)", "cold"), ("return visit", "unknown")])
+def test_what_is_defined_there(gives, heat):
+    asks = "class Data:\n    def setup(self, x):\n        self.n = self.tree.counted(x)\n"
+    files = {"pkg/__init__.py": "", "pkg/tree.py": NESTED.format(gives=gives), "pkg/data.py": asks}
+    assert heats(files)["pkg/tree.py"] == heat
+    files["pkg/data.py"] = asks.replace("setup", "often")
+    assert heats(files)["pkg/tree.py"] == "unknown"
