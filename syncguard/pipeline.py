@@ -20,6 +20,7 @@ from syncguard.infer.parts import digest
 from syncguard.judge.baseline import Divided, Entry, Past, divided, entered
 from syncguard.judge.called import Function
 from syncguard.judge.caused import by_caller
+from syncguard.judge.giving import with_given
 from syncguard.judge.reach import reached
 from syncguard.read import project
 from syncguard.read.find import find
@@ -90,7 +91,7 @@ def check(
         sources = [opened(path, config, stdin, given) for path in found.paths]
         asked = {s.path for s in sources if fixes is True or (fixes and spelling.of(s.path) in fixes)}
         alone, around, warning = examine(sources, config, rules, frozenset(asked), given)
-    calls = {**around.calls, **{one.note.path: one.calls for one in alone}}
+    calls = with_given({**around.calls, **{one.note.path: one.calls for one in alone}})
     words = {**around.words, **{one.note.path: one.words for one in alone}}
     files, hot = Files(sources, given, words), reached(calls)
     callers = {fact.path for where, way in hot.items() if where[0] in spelling for fact in way}

@@ -19,10 +19,12 @@ from syncguard.infer.routine import Asked, Context, Frame, Routine
 from syncguard.infer.tell import Texts, site
 from syncguard.judge.barred import barred_from
 from syncguard.judge.behind import HERE, HOT
+from syncguard.judge.called import Ask, Gift
 from syncguard.judge.called import Needs as Asks
 from syncguard.judge.calling import Callers, Calling, call_at
 from syncguard.judge.common import common
 from syncguard.judge.defaults import Place
+from syncguard.judge.giving import asks_of, gives_of
 from syncguard.judge.heat import around_what
 from syncguard.judge.opted import opted
 from syncguard.judge.settled import outcome_of
@@ -96,6 +98,26 @@ class Ways(msgspec.Struct, frozen=True):
     def _of_itself(self, routine: Routine) -> list[At]:
         """The calls of a function by itself."""
         return [at for caller, at, _ in self.callers.of_each.get(routine, ()) if caller is routine]
+
+    def gives(self, caller: Routine, calls: list[tuple[At, Context]], callee: Routine) -> tuple[Gift, ...]:
+        """What all calls of a function by another one give it by default."""
+        every = [gives_of(caller, at, callee, self.callers, self.world) for at, _ in calls]
+        return tuple([one for one in every[0] if all(one in other for other in every)])
+
+    def asks(self, routine: Routine, calls: list[tuple[At, Context]]) -> tuple[Ask, ...]:
+        """What all places of these calls ask the parameters of their function for."""
+        every = [asks_of(context, routine, self.world, self.text_of) for _, context in calls]
+        return tuple([one for one in every[0] if all(one in other for other in every)])
+
+    def asked(self) -> dict[tuple[int, int], tuple[Ask, ...]]:
+        """The same by the places of waits in functions that other files may make hot."""
+        found: dict[tuple[int, int], tuple[Ask, ...]] = {}
+        for routine, warmth in self.warmth.items():
+            for sighting in routine.sightings.values() if warmth.heat == "unknown" else ():
+                if asks := asks_of(sighting.context, routine, self.world, self.text_of):
+                    at = site(routine.home.path, sighting.at, self.text_of(routine.home.path))
+                    found[at.line, at.column] = asks
+        return found
 
     def needs_of(self, every: list[Context], routine: Routine) -> Asks:
         """The same of several places, as far as all of them ask for it; nothing where what makes the function hot in
