@@ -78,7 +78,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
 
     def _asking(self, finding: Finding, where: Where, one: Examined) -> Finding:
         """A finding with the options that other files say it stands behind."""
-        asks = one.gifts.get((finding.site.line, finding.site.column), ())
+        asks = one.wants.get((finding.site.line, finding.site.column), ())
         had = {test_of(fact.text) for fact in finding.options}
         more = [fact for fact in self.given.options(where, asks) if test_of(bare(fact)) not in had]
         finding = replace(finding, options=(*more, *finding.options)) if more else finding

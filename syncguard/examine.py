@@ -60,7 +60,7 @@ class Examined(msgspec.Struct, frozen=True, array_like=True):
     words: bytes = b""  # that are in its text, as numbers
     fault: str = ""  # the traceback of an error of ours, where one came between
     needs: dict[tuple[int, int], Needs] = {}  # what calls must give for a wait to be reached
-    gifts: dict[tuple[int, int], tuple[Ask, ...]] = {}  # what a wait asks the parameters of its function for
+    wants: dict[tuple[int, int], tuple[Ask, ...]] = {}  # what a wait asks the parameters of its function for
 
 
 class Interface(msgspec.Struct, frozen=True, array_like=True):
@@ -231,7 +231,7 @@ class Examiner:
             passes=passes,
             words=numbers_of(source.text),
             needs=ways.needed() if not source.cells else {},
-            gifts=ways.asked() if not source.cells else {},
+            wants=ways.asked() if not source.cells else {},
         )
 
     def cited(self, home: Home, findings: Iterable[Finding]) -> tuple[Cited, ...]:
