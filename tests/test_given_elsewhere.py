@@ -68,3 +68,7 @@ def test_a_call_that_gives_it_asks_for_nothing() -> None:
 def test_what_is_told_by_the_function_is_told_once() -> None:
     kind = 'only where `kind == "fast"` does not hold; by default `kind` is `"fast"`'
     assert told("refine(x, 3, self.kind)", 'kind == "fast"') == [kind]
+
+
+def test_what_calls_itself_may_give_it() -> None:
+    assert told("refine(x, self.steps)", wait="refine(x, 2) if x.shape[0] > 1 else x.sum().item()") == []

@@ -34,7 +34,7 @@ SCALARS: Final = (bool, int, float, str)
 def asks_of(context: Context, routine: Routine, world: World, text_of: Texts) -> tuple[Ask, ...]:
     """What a place asks of the parameters of its function, each by itself, that these have yet from who calls it."""
     node = routine.node
-    if type(node) is not FUNCTION or not context.tests:
+    if type(node) is not FUNCTION or not context.tests or routine in routine.calls:  # which may give it itself
         return ()
     lines, frame = text_of(routine.home.path), Frame(world, routine, {})
     free = {param.name for param in node.params if not binders(routine).get(param.name)}
