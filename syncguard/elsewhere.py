@@ -12,8 +12,10 @@ from syncguard.errands import Errands, Told
 from syncguard.examine import Examined
 from syncguard.judge.brought import as_brought
 from syncguard.judge.called import Function, Needs, Where
-from syncguard.judge.entries import Callers, Entries, doubted
+from syncguard.judge.common import test_of
+from syncguard.judge.entries import Callers, Entries, bare, doubted
 from syncguard.judge.gated import gated
+from syncguard.judge.giving import Given
 from syncguard.judge.idle import idle
 from syncguard.judge.led_there import There
 from syncguard.judge.made import made_behind, with_options
@@ -40,6 +42,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     calls: Calls  # of each file
     hot: Paths  # what another file makes hot, with the path that shows it
     there: There  # that path, by calls that give what a place needs
+    given: Given  # what functions are given by default
     hosted: Mapping[Where, Fact]  # what only setup calls, or processes without a GPU, by a call that shows it
     rare: Paths  # what steps of other files call now and then
     errands: Mapping[Where, Told]  # what a package calls in nothing but what runs seldom
@@ -59,7 +62,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     def _told(self, finding: Finding, one: Examined) -> Finding:
         path, where = one.note.path, (one.note.path, finding.function)
         needs = one.needs.get((finding.site.line, finding.site.column), ())
-        finding = self._warmed(with_options(finding, where, self.options, self.made_for), where, needs)
+        finding = self._warmed(self._asking(finding, where, one), where, needs)
         finding = as_brought(finding, self.calls, self.hot)
         finding = _unless_set(finding) if not self.there.may_be(where, needs) else finding
         finding = unless_given(finding)
@@ -72,6 +75,14 @@ class Elsewhere(msgspec.Struct, frozen=True):
         if told and where in self.left_over:
             return replace(finding, heat="cold", hot_path=(Fact(f"{told}, but others of its file", 0),))
         return replace(finding, hot_path=(Fact(told, 0),)) if told else finding
+
+    def _asking(self, finding: Finding, where: Where, one: Examined) -> Finding:
+        """A finding with the options that other files say it stands behind."""
+        asks = one.wants.get((finding.site.line, finding.site.column), ())
+        had = {test_of(fact.text) for fact in finding.options}
+        more = [fact for fact in self.given.options(where, asks) if test_of(bare(fact)) not in had]
+        finding = replace(finding, options=(*more, *finding.options)) if more else finding
+        return with_options(finding, where, self.options, self.made_for)
 
     def _warmed(self, finding: Finding, where: Where, needs: Needs) -> Finding:
         """A finding in a function of which other files say how often it runs, as far as they give what it needs."""
@@ -116,6 +127,7 @@ def elsewhere(
         calls,
         hot,
         There(Entries(callers, hot), hot, doubted(calls, hot)),
+        Given(callers),
         hosted,
         rare,
         errands=Errands(calls, hot, files, places).of(asked),

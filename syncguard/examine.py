@@ -20,7 +20,7 @@ from syncguard.infer.parts import digest, part_saying, quoted, whole_parts, word
 from syncguard.infer.project import World
 from syncguard.infer.routine import Context, Frame, Routine, Used
 from syncguard.judge.behind import Behind
-from syncguard.judge.called import Function, Needs
+from syncguard.judge.called import Ask, Function, Needs
 from syncguard.judge.calling import Callers
 from syncguard.judge.caused import caused_by
 from syncguard.judge.heat import warmths
@@ -60,6 +60,7 @@ class Examined(msgspec.Struct, frozen=True, array_like=True):
     words: bytes = b""  # that are in its text, as numbers
     fault: str = ""  # the traceback of an error of ours, where one came between
     needs: dict[tuple[int, int], Needs] = {}  # what calls must give for a wait to be reached
+    wants: dict[tuple[int, int], tuple[Ask, ...]] = {}  # what a wait asks the parameters of its function for
 
 
 class Interface(msgspec.Struct, frozen=True, array_like=True):
@@ -230,6 +231,7 @@ class Examiner:
             passes=passes,
             words=numbers_of(source.text),
             needs=ways.needed() if not source.cells else {},
+            wants=ways.asked() if not source.cells else {},
         )
 
     def cited(self, home: Home, findings: Iterable[Finding]) -> tuple[Cited, ...]:

@@ -20,7 +20,8 @@ from syncguard.infer.parts import digest
 from syncguard.judge.baseline import Divided, Entry, Past, divided, entered
 from syncguard.judge.called import Function
 from syncguard.judge.caused import by_caller
-from syncguard.judge.entries import callers_in
+from syncguard.judge.entries import Callers, callers_in
+from syncguard.judge.giving import with_given
 from syncguard.judge.reach import reached
 from syncguard.read import project
 from syncguard.read.find import find
@@ -91,10 +92,9 @@ def check(
         sources = [opened(path, config, stdin, given) for path in found.paths]
         asked = {s.path for s in sources if fixes is True or (fixes and spelling.of(s.path) in fixes)}
         alone, around, warning = examine(sources, config, rules, frozenset(asked), given)
-    calls = {**around.calls, **{one.note.path: one.calls for one in alone}}
+    calls, callers = _told({**around.calls, **{one.note.path: one.calls for one in alone}})
     words = {**around.words, **{one.note.path: one.words for one in alone}}
-    files, callers = Files(sources, given, words), callers_in(calls)
-    hot = reached(calls, callers)
+    files, hot = Files(sources, given, words), reached(calls, callers)
     leading = {fact.path for where, way in hot.items() if where[0] in spelling for fact in way}
     told = {one.note.path for one in alone if one.findings or one.allowed}
     checked = {source.path for source in sources}
@@ -131,6 +131,13 @@ def check(
         rules=rules.rules,
         faults=tuple(one.fault for one in examined if one.fault),
     )
+
+
+def _told(calls: dict[str, tuple[Function, ...]]) -> tuple[dict[str, tuple[Function, ...]], Callers]:
+    """The calls, with the options of what they are known to be given, and who makes them."""
+    callers = callers_in(calls)
+    told = with_given(calls, callers)
+    return told, callers if told is calls else callers_in(told)
 
 
 def divide(

@@ -141,3 +141,18 @@ def test_what_calls_itself_may_give_it() -> None:
         text = OPS.format(test=GIVEN, more=more).replace("    return x\n", itself.format(given=given))
         files = {"pkg/__init__.py": "", "pkg/ops.py": text, "pkg/net.py": NET.format(call="return select(x)")}
         assert found(files)["pkg/ops.py"].heat == heat
+
+
+@pytest.mark.parametrize(
+    ("second", "first", "heat"),
+    [
+        ("select(x, exact=True, **rest)", "select(x, **rest)", "amortized"),
+        ("select(x, exact=True, **other)", "select(x, **rest)", "hot"),
+        ("select(x, boxes=x, **rest)", "select(x, **rest)", "hot"),
+        ("select(x, exact=True, **rest)", "select(x, exact=self.exact, **rest)", "hot"),
+        ("select(x, exact=True, **rest)", "select(*x, **rest)", "hot"),
+    ],
+)
+def test_a_dict_does_not_hold_what_another_call_gives_beside_it(second: str, first: str, heat: str) -> None:
+    call = f"return {first}\n\n    def save_best(self, x, rest, other):\n        return {second}"
+    assert told(call, "exact")[0] == heat

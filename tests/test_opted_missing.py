@@ -109,3 +109,22 @@ def test_a_parameter_that_is_made_what_it_is_by_default_is_one(bound: str, named
             return x.sum().item()
     """
     assert told(text) == [["only where `deep` holds; by default `deep` is `False`"] if named else []]
+
+
+@pytest.mark.parametrize(
+    ("declared", "test", "option"),
+    [
+        ("shift: torch.Tensor | None", "shift is not None", "only where `shift` is not None"),
+        ("shift: torch.Tensor | None", "shift is None", "only where `shift` is None"),
+        ("shift: torch.Tensor", "shift is not None", ""),
+        ("shift", "shift is not None", ""),
+        ("labels: torch.Tensor | None", "labels is not None", ""),
+    ],
+)
+def test_what_every_call_must_say_may_be_none(declared: str, test: str, option: str) -> None:
+    text = f"""
+    def solve(x: torch.Tensor, {declared}):
+        if {test}:
+            return x.sum().item()
+    """
+    assert told(text) == [[option] if option else []]

@@ -10,6 +10,25 @@ Where = tuple[str, str]  # a file and the qualified name of a function in it
 Needs = tuple[tuple[str, ...], ...]  # groups of parameters, of each of which a call must give one
 
 
+class Ask(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """What a place in a function asks of a parameter, how that must come out, and as it is written."""
+
+    name: str
+    what: str  # how it is compared; '' where it is asked for yes or no
+    value: bool | int | float | str | None
+    outcome: bool
+    text: str
+    line: int
+
+
+class Gift(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """What a call gives a parameter unless an option is set, and what is said of that."""
+
+    name: str
+    value: bool | int | float | str | None
+    told: str
+
+
 class Called(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A call from a function to another one, and the reason if the loop around it runs once per step; `rare` ones make
     nothing hot."""
@@ -25,6 +44,8 @@ class Called(msgspec.Struct, frozen=True, gc=False, array_like=True):
     left: tuple[str, ...] = ()  # the parameters that all calls of it by this function leave at their defaults
     hands: tuple[tuple[str, str], ...] = ()  # those that it gives one of its own of the same default, and that
     needs: Needs = ()  # what this function itself must be given for one of these calls to be reached
+    gives: tuple[Gift, ...] = ()
+    asks: tuple[Ask, ...] = ()  # the same, of what it asks for
 
 
 class Function(msgspec.Struct, frozen=True, array_like=True):

@@ -11,18 +11,20 @@ from msgspec.structs import replace
 
 from syncguard.infer.branches.asking import spelled_out
 from syncguard.infer.branches.meant import binders
-from syncguard.infer.branches.passing import given, none_if_left, positional, unpacks
+from syncguard.infer.branches.passing import given, none_if_left, positional, spread, unpacks
 from syncguard.infer.branches.subjects import last_name
-from syncguard.infer.branches.ungiven import lacks
+from syncguard.infer.branches.ungiven import calls_of, lacks
 from syncguard.infer.project import World
 from syncguard.infer.routine import Asked, Context, Frame, Routine
 from syncguard.infer.tell import Texts, site
 from syncguard.judge.barred import barred_from
 from syncguard.judge.behind import HERE, HOT
+from syncguard.judge.called import Ask, Gift
 from syncguard.judge.called import Needs as Asks
 from syncguard.judge.calling import Callers, Calling, call_at
 from syncguard.judge.common import common
 from syncguard.judge.defaults import Place
+from syncguard.judge.giving import asks_of, gives_of
 from syncguard.judge.heat import around_what
 from syncguard.judge.opted import opted
 from syncguard.judge.settled import outcome_of
@@ -96,6 +98,26 @@ class Ways(msgspec.Struct, frozen=True):
     def _of_itself(self, routine: Routine) -> list[At]:
         """The calls of a function by itself."""
         return [at for caller, at, _ in self.callers.of_each.get(routine, ()) if caller is routine]
+
+    def gives(self, caller: Routine, calls: list[tuple[At, Context]], callee: Routine) -> tuple[Gift, ...]:
+        """What all calls of a function by another one give it by default."""
+        every = [gives_of(caller, at, callee, self.callers, self.world) for at, _ in calls]
+        return tuple([one for one in every[0] if all(one in other for other in every)])
+
+    def asks(self, routine: Routine, calls: list[tuple[At, Context]]) -> tuple[Ask, ...]:
+        """What all places of these calls ask the parameters of their function for."""
+        every = [asks_of(context, routine, self.world, self.text_of) for _, context in calls]
+        return tuple([one for one in every[0] if all(one in other for other in every)])
+
+    def asked(self) -> dict[tuple[int, int], tuple[Ask, ...]]:
+        """The same by the places of waits in functions that other files may make hot."""
+        found: dict[tuple[int, int], tuple[Ask, ...]] = {}
+        for routine, warmth in self.warmth.items():
+            for sighting in routine.sightings.values() if warmth.heat == "unknown" else ():
+                if asks := asks_of(sighting.context, routine, self.world, self.text_of):
+                    at = site(routine.home.path, sighting.at, self.text_of(routine.home.path))
+                    found[at.line, at.column] = asks
+        return found
 
     def needs_of(self, every: list[Context], routine: Routine) -> Asks:
         """The same of several places, as far as all of them ask for it; nothing where what makes the function hot in
@@ -202,14 +224,32 @@ def _same_handed(routine: Routine, at: At) -> frozenset[str]:
 
 
 def _gives(caller: Routine, at: At, routine: Routine) -> tuple[dict[str, list[Node]], list[Param]]:
-    """What a call gives each parameter with a default that is written down, and these; none where it is not seen."""
-    node = routine.node
-    kept = [param for param in node.params if type(param.default) is CONST] if type(node) is FUNCTION else []
-    written = _plainly_given(caller, at, routine) if kept else None
-    if written is None or type(node) is not FUNCTION:
+    """What a call gives each parameter with a default that is written down, as far as that is seen, and these."""
+    node, written = routine.node, call_at(at, caller)
+    if type(node) is not FUNCTION or written is None or last_name(written.fn) != routine.name:
         return {}, []
+    kept = [param for param in node.params if type(param.default) is CONST]
+    if unpacks(written):
+        lacking = _lacking(written, caller)
+        kept = [param for param in kept if param.name in lacking]
+        written = replace(written, keywords=tuple([one for one in written.keywords if one[0]]))
     places = positional(node)
     return {one.name: given(written, one, places) for one in kept}, kept
+
+
+def _lacking(call: core.Call, caller: Routine) -> frozenset[str]:
+    """What is surely not in the dict that a call takes arguments out of: another one of the file gives it beside that,
+    `fit(net, exact=True, **rest)`."""
+    rest = _rest(call)
+    others = calls_of(last_name(call.fn), caller.home) if rest else []
+    beside = [one for one in others if one is not call and _rest(one) == rest]
+    return frozenset([key for one in beside for key, _ in one.keywords if key])
+
+
+def _rest(call: core.Call) -> str:
+    """The name of the one dict that a call takes arguments out of, where it takes none out of a list."""
+    taken = [value for key, value in call.keywords if not key]
+    return taken[0].id if len(taken) == 1 and type(taken[0]) is NAME and not spread(call) else ""
 
 
 def _plainly_given(caller: Routine, at: At, routine: Routine) -> core.Call | None:

@@ -56,8 +56,9 @@ def _nothing(asked: core.Name, given: bool, place: Place) -> str:
     param = _still(asked, place)
     if param is None:
         return ""
-    if param.default is None and not given and param.kind in ("positional", "keyword"):
-        return f"only where `{asked.id}` is None"
+    if param.default is None and param.kind in ("positional", "keyword"):
+        few = given and _may_be_none(param, place.frame) and not _usual(param, place.frame)
+        return f"only where `{asked.id}` is {'not None' if given else 'None'}" if few or not given else ""
     if not none_if_left(param) or (given and _usual(param, place.frame)) or not may_be_data(param, place.frame):
         return ""
     return f"only where `{asked.id}` is {'given' if given else 'not given'}"
@@ -101,6 +102,12 @@ def _still(asked: core.Name, place: Place) -> Param | None:
     if type(node) is not FUNCTION or bound_before(asked, _changing(asked.id, routine), node):
         return None
     return param
+
+
+def _may_be_none(param: Param, frame: Frame) -> bool:
+    """Whether a parameter is declared to be something, or None."""
+    declared = promised(param.annotation, frame, "assumed") if param.annotation is not None else UNKNOWN
+    return any(option is NONE for option in options(declared))
 
 
 def _usual(param: Param, frame: Frame) -> bool:

@@ -105,6 +105,7 @@ def _calls(
             yield Called(
                 callee.home.path, callee.qualname, at[0], *reason,
                 options=shared, left=left, hands=tuple(sorted(hands)), needs=needs,
+                gives=ways.gives(routine, calls, callee), asks=ways.asks(routine, calls) if step is None else (),
             )  # fmt: skip
             break
         else:
