@@ -22,7 +22,7 @@ def promise(target: core.Attr, declared: Value, frame: Frame) -> None:
 
 
 def announce(target: core.Attr, declared: Value, frame: Frame) -> None:
-    """`self.x: Tensor` says what it holds as long as nothing that is put there tells more."""
+    """`self.x: Tensor` says what it holds, unless a tensor that is put there tells more."""
     for info in owners(target, frame):
         if target.name not in info.announced:
             info.announced[target.name] = declared
