@@ -34,5 +34,34 @@ ONE_ROW = 'self.register_buffer("pointer", torch.zeros(1, dtype=torch.long))'
         ("list[int]", "self.pointer = made(size)", []),
     ],
 )
-def test_it_counts_as_long_as_nothing_else_tells(declared: str, put: str, expected: list[str]) -> None:
+def test_it_counts_as_long_as_no_tensor_tells_more(declared: str, put: str, expected: list[str]) -> None:
     assert codes(BANK.format(declared=declared, put=put)) == expected
+
+
+NARROWED = """import torch
+from elsewhere import Kind
+
+
+class Engine:
+    def __init__(self):
+        self.top = torch.ones((), device="cuda")
+
+
+class Trainer:
+    def __init__(self, engine: Kind):
+        self.engine = engine
+
+
+class Ours(Trainer):
+    def __init__(self, engine: Kind):
+        super().__init__(engine)
+        {declared}
+
+    def step(self):
+        return 1 if self.engine.top > 0 else 2
+"""
+
+
+@pytest.mark.parametrize(("declared", "expected"), [("self.engine: Engine", ["SG204"]), ("pass", [])])
+def test_an_heir_declares_more_than_its_base_knows(declared: str, expected: list[str]) -> None:
+    assert codes(NARROWED.format(declared=declared)) == expected

@@ -128,3 +128,18 @@ def test_of_a_tensor_the_class_makes_the_same(data: str, found: list[str]) -> No
 @pytest.mark.parametrize(("data", "found"), [("x > 0", ["SG102"]), ("x.long()", [])])
 def test_of_the_same_dtype(data: str, found: list[str]) -> None:
     assert codes(f"return x[torch.Tensor({data})]") == found
+
+
+@pytest.mark.parametrize(("rows", "found"), [("self.rows", ["SG301"]), ("torch.ones(3, device='cuda')", [])])
+def test_what_is_only_thought_to_be_a_tensor_is_data(rows: str, found: list[str]) -> None:
+    text = f"""
+        import torch
+
+        class Rows:
+            def weights(self):
+                some = {rows}[-1:].sum(0)
+                rest = (3 - some) / some
+                rest[rest == float("inf")] = 0
+                return torch.Tensor(rest).to("cuda")
+    """
+    assert checked.codes(text) == found

@@ -80,6 +80,7 @@ HOLDS = {
     "data_or_unknown": (lambda: {"x": [1, [2.0]]}, lambda: {"x": device(2)}),
     "listed": (lambda: {"x": [device(), 1]}, lambda: {"x": device(2)}),
     "single": (lambda: {"x": device()}, lambda: {"x": [device()]}),
+    "proven": (lambda: {"x": torch.ones(2)}, lambda: {"x": [device()]}),
     "evaluating": (lambda: {"x": torch.nn.Linear(1, 1).eval()}, lambda: {"x": torch.nn.Linear(1, 1)}),
     "zero_dim_target": (lambda: {"self": device(2, 2), "x": (0, 1)}, lambda: {"self": device(2, 2), "x": 0}),
 }

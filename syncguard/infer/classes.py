@@ -214,11 +214,12 @@ class ClassInfo:
         return self.kept(name, self.with_announced(name, found))
 
     def with_announced(self, name: str, found: Value | None) -> Value | None:
-        """What was assigned; with what was declared, where that tells nothing."""
+        """What was assigned, and what was declared; a tensor that was assigned tells more than that it is to be one."""
         declared = next((info.announced[name] for info in self.mro if name in info.announced), None)
-        if declared is None or (found is not None and not all(map(_tells_nothing, options(found)))):
-            return found
-        return declared if found is None else held(declared, found, self.is_module)
+        if declared is None or found is None:
+            return declared if found is None else found
+        told = type(declared) is Tensor and tensor_in(found) is not None
+        return found if told else held(declared, found, self.is_module)
 
     def replaces(self, base: ClassInfo, name: str) -> bool:
         """Whether a class below a base assigns an attribute itself, and has its own of each method in which that one
@@ -284,7 +285,7 @@ class ClassInfo:
             found = taken_along(found)
         if found is not None and tensor_in(found) is not None and (wrapper := self.wrapper(name)) is not None:
             return wrapper
-        if found is None or not all(map(_tells_nothing, options(found))):
+        if found is None or any(type(option) is not Unknown and option is not NONE for option in options(found)):
             return found
         declared = self.expected(name)
         return found if declared is NONE else declared
@@ -325,10 +326,6 @@ class ClassInfo:
         found = readers.get((self, name), ())
         made = [one for one in self.spelled if one != name and fits(one, name)]
         return [*found, *[reader for one in made for reader in readers.get((self, one), ())]] if made else found
-
-
-def _tells_nothing(option: Value) -> bool:
-    return type(option) is Unknown or option is NONE
 
 
 def _replaced(name: str, below: Sequence[ClassInfo]) -> bool:

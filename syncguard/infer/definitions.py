@@ -24,6 +24,7 @@ from syncguard.infer.functions.hosts import compiler, host_reason, prepares
 from syncguard.infer.functions.outcomes import Outcomes
 from syncguard.infer.functions.placing import on_host
 from syncguard.infer.routine import Env, Frame, Routine
+from syncguard.infer.statements.declaring import ask_defaults
 from syncguard.infer.statements.execute import run
 from syncguard.read import core
 from syncguard.read.tags import ATTR, BIND, FUNCTION, MODULE, NAME
@@ -89,6 +90,7 @@ class Definitions(Outcomes):
                     and any(type(d) is ATTR and d.name in ("setter", "deleter") for d in statement.decorators)
                 ):
                     info.members[statement.name] = Call(routine)
+                ask_defaults(statement, inner)
                 for decorator in statement.decorators:
                     value_of(decorator, inner)
             else:

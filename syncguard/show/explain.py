@@ -43,6 +43,7 @@ WHEN = {
     "surely_dense": "{} is known to be dense",
     "data_or_unknown": "{} is Python data, or of unknown type",
     "listed": "{} is a list of tensors",
+    "proven": "{} is a tensor, wherever",
     "single": "{} is one tensor on the device",
     "of_host": "{} holds a tensor on the host",
     "built": "{} was made on the host",

@@ -98,6 +98,12 @@ def single(args: Arguments, name: str) -> int:
     return NO if any(type(option) is Seq for option in options(value or UNKNOWN)) else tensor_sureness(value)
 
 
+def proven(args: Arguments, name: str) -> int:
+    """A tensor, wherever, that what stands in the code proves to be one, where other things are made one."""
+    value = args.get(name)
+    return CERTAIN if type(value) is Tensor and value.sure else NO
+
+
 def number(args: Arguments, name: str) -> int:
     """A number of Python's; a zero that may as well be a tensor is seldom left one: each turn of a loop adds to it."""
     kinds = options(args.get(name) or UNKNOWN)
@@ -284,7 +290,7 @@ CONDITIONS: Final[dict[str, Callable[[Arguments, str], int]]] = {
     "pageable": pageable, "zero_dim_target": zero_dim_target,
     "dense": dense, "surely_dense": surely_dense, "data_or_unknown": data_or_unknown, "listed": listed,
     "single": single, "host_values": host_values, "device_values": device_values, "evaluating": evaluating,
-    "host_number": host_number,
+    "host_number": host_number, "proven": proven,
 }  # fmt: skip
 WHOLE: Final = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
 

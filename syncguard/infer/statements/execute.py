@@ -31,6 +31,7 @@ from syncguard.infer.expressions.evaluate import assign, quiet_value, value_of
 from syncguard.infer.functions.wrappers import decided
 from syncguard.infer.routine import Asked, Context, Frame, Step, of_part
 from syncguard.infer.statements.bind import bind, effect, update
+from syncguard.infer.statements.declaring import ask_defaults
 from syncguard.infer.statements.holders import lend
 from syncguard.infer.statements.managers import managed, yielded
 from syncguard.infer.statements.paths import Dead, alive, alive_in, joined, stand_in, unless
@@ -293,6 +294,7 @@ def bring(node: core.Bring, frame: Frame) -> None:
 
 def function(node: core.Function, frame: Frame) -> None:
     value: Value = Call(frame.world.routine(node, frame, None))
+    ask_defaults(node, frame)
     for decorator in node.decorators:
         value_of(decorator, frame)
     if node.name in frame.env and any(

@@ -110,6 +110,10 @@ def single(args: Arguments, name: str) -> bool:
     return isinstance(args.get(name), torch.Tensor) and tensor(args, name)
 
 
+def proven(args: Arguments, name: str) -> bool:
+    return isinstance(args.get(name), torch.Tensor)
+
+
 def number(args: Arguments, name: str) -> bool:
     return isinstance(args.get(name), Number)
 
@@ -304,7 +308,7 @@ CONDITIONS: dict[str, Callable[[Arguments, str], bool]] = {
     "to_device": to_device, "pinned": pinned, "pageable": pageable, "zero_dim_target": zero_dim_target, "dense": dense,
     "surely_dense": dense, "data_or_unknown": data,  # here nothing is unknown
     "evaluating": evaluating, "listed": listed, "single": single, "host_values": host_values,
-    "device_values": device_values, "host_number": host_number,
+    "device_values": device_values, "host_number": host_number, "proven": proven,
 }  # fmt: skip
 WHOLE = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
 
