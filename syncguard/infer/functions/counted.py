@@ -1,5 +1,6 @@
 """A function in, the names out that it uses as counts: no tensor is meant where `torch.arange(n - 1)` is built, where
-`n` is held against a shape, or bounds a slice, nor where it is asked `if n == 1`."""
+`n` is held against a shape, or bounds a slice, nor where it is asked `if n == 1`, nor `length == height * width`, for
+`length` from a shape."""
 
 from __future__ import annotations
 
@@ -7,12 +8,13 @@ from collections.abc import Iterator
 from typing import Final, cast
 
 from syncguard.infer.branches.subjects import last_name
-from syncguard.infer.domain.values import Tensor, Value
+from syncguard.infer.domain.lattice import join_all
+from syncguard.infer.domain.values import Tensor, Value, options
 from syncguard.infer.routine import Routine
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import COMPARISONS, Node
-from syncguard.read.tags import CALL, CHOOSE, DO, FUNCTION, IF, INDEX, SLICE
+from syncguard.read.tags import ATTR, BIND, CALL, CHOOSE, DO, FUNCTION, IF, INDEX, NAME, SEQ, SLICE
 from syncguard.read.walk import walk
 
 COMPUTED: Final = ("+", "-", "*x", "//", "neg")
@@ -23,15 +25,42 @@ def counted(routine: Routine, places: Places) -> frozenset[str]:
     node, written = routine.node, routine.written
     if written.counted is None:
         body = node.body if type(node) is FUNCTION else ()
-        written.counted = frozenset([name for part in walk(body) if _tells(part) for name in _counts(part, places)])
+        found = [name for part in walk(body) if _tells(part) for name in _counts(part, places)]
+        written.counted = frozenset([*found, *_areas(body, places)])
     return written.counted
 
 
-def counts_here(seen: Value, name: str, routine: Routine, places: Places) -> bool:
-    """Whether a function counts by what it is given, of which nothing tells that it is a tensor but that a forward,
-    which hands it on, is given some."""
-    assumed = type(seen) is Tensor and seen.why is not None and seen.why.text == "forward"
-    return assumed and name in counted(routine, places)
+def but_counts(seen: Value, name: str, routine: Routine, places: Places) -> Value | None:
+    """What a function is given, but for what it counts by and nothing tells to be a tensor but that a forward, which
+    hands it on, is given some; None where nothing is left."""
+    known = [one for one in options(seen) if not _assumed(one)]
+    if len(known) == len(options(seen)) or name not in counted(routine, places):
+        return seen
+    return join_all(known) if known else None
+
+
+def _assumed(value: Value) -> bool:
+    return type(value) is Tensor and value.why is not None and value.why.text == "forward"
+
+
+def _areas(body: tuple[Node, ...], places: Places) -> Iterator[str]:
+    """The names whose product is held against a name for a size: `assert length == height * width`."""
+    sizes: set[str] = set()
+    for part in walk(body):
+        if type(part) is BIND and part.value is not None and _shape(part.value, places):
+            for target in part.targets:
+                items = target.items if type(target) is SEQ else (target,)
+                sizes.update([one.id for one in items if type(one) is NAME])
+    for part in walk(body) if sizes else ():
+        if type(part) is DO and part.what in ("==", "!="):
+            for one, other in (part.args, part.args[::-1]):
+                if type(one) is NAME and one.id in sizes and type(other) is DO and other.what == "*x":
+                    yield from _names(other)
+
+
+def _shape(node: Node, places: Places) -> bool:
+    """Whether this is a whole shape, or how much there is of something."""
+    return _size(node, places) or (type(node) is ATTR and places.is_("gates", "sizes", node.name))
 
 
 def _tells(part: Node) -> bool:

@@ -27,7 +27,7 @@ from syncguard.infer.domain.values import (
 )
 from syncguard.infer.functions.batches import evaluation, of_batch, of_evaluation
 from syncguard.infer.functions.brought import before, brought
-from syncguard.infer.functions.counted import counted, counts_here
+from syncguard.infer.functions.counted import but_counts, counted
 from syncguard.infer.functions.declared import annotated
 from syncguard.infer.functions.dtypes import dtype_given
 from syncguard.infer.functions.hosts import keeps_data
@@ -183,8 +183,8 @@ def _device(frame: Frame, param: Param, declared: Value, seen: Value | None) -> 
 def _with_default(seen: Value | None, frame: Frame, param: Param) -> Value | None:
     """What callers were seen to pass; who leaves out a parameter that has a function for its default passes
     that: `transform=lambda loss: loss.item()`. A file that itself chooses no device leaves it open to others."""
-    if seen is not None and counts_here(seen, param.name, frame.routine, frame.world.places):
-        return None
+    if seen is not None:
+        seen = but_counts(seen, param.name, frame.routine, frame.world.places)
     if seen is NONE and not (frame.routine.aside or private(frame.routine)):
         return None if frame.world.places.is_("names", "devices", param.name) else seen
     if type(param.default) is not FUNCTION or (frame.routine.aside and seen is not None):
