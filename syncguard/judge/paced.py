@@ -15,7 +15,8 @@ from syncguard.judge.alone import seen_above
 from syncguard.judge.calling import Calling, callers_of, plain
 from syncguard.judge.warmth import AROUND, Warmth
 from syncguard.places import Places
-from syncguard.read.tags import CALL, FUNCTION, LOOP
+from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, CALL, FUNCTION, LOOP
 from syncguard.read.walk import walk
 from syncguard.terms import Fact
 
@@ -56,8 +57,17 @@ def takes_step(routine: Routine, places: Places) -> bool:
         return False
     looped = {id(part) for loop in walk(node.body) if type(loop) is LOOP for part in walk(loop)}
     calls = [part for part in walk(node.body) if type(part) is CALL and id(part) not in looped]
-    takes = places.tables["hot"]["loop_takes"]
-    return trains(tuple(calls), places) and any(last_name(call.fn) in takes for call in calls)
+    return trains(tuple(calls), places) and any(_takes(call.fn, places) for call in calls)
+
+
+def _takes(asked: Node, places: Places) -> bool:
+    """Whether this has an optimizer take a step, or clear the gradients for one: what a model alone is asked to clear,
+    nobody need take."""
+    hot, name = places.tables["hot"], last_name(asked)
+    if name not in hot["loop_takes"]:
+        return False
+    of = last_name(asked.of) if type(asked) is ATTR else ""
+    return name not in hot["loop_clears"] or not places.is_("hot", "generators", of)
 
 
 def trained(routine: Routine, places: Places, known: dict[Routine, bool]) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from syncguard.infer.branches.fallbacks import divides
+from syncguard.infer.branches.first_turn import in_first_turn
 from syncguard.infer.branches.keeps import BUILDS, GROWS, held, lacking, renewed, strays, unbuilt
 from syncguard.infer.branches.left_out import is_one
 from syncguard.infer.branches.meant import as_test, binders, left_at, meant
@@ -27,6 +28,7 @@ EVERY: Final = "every n-th step"
 NOTHING: Final = "where there is nothing"
 LEFT: Final = "behind a flag that this function leaves the other way"
 ZERO: Final = "where it would divide by zero"
+FIRST: Final = "on the first step"
 LAST: Final = "at the last step"
 BROKEN: Final = "where a value is not finite"
 
@@ -108,7 +110,7 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
         case core.Do(what="==" | "!=" as what, args=(left, core.Const(value=0))) if "rank" in last_name(left).lower():
             return "on one rank" if (what == "==") is outcome else ""
         case core.Do(what="==" | "!=" | ">" as what, args=(left, core.Const(value=0))) if _counts_steps(left, frame):
-            return "on the first step" if (what == "==") is outcome else ""
+            return FIRST if (what == "==") is outcome else ""
         case core.Do(what="==" | "!=" | "in" | "not in" as what, args=(left, _)) if _counts_steps(
             number_of(left), frame
         ):
@@ -188,6 +190,8 @@ def _none(inner: Node, outcome: bool, frame: Frame) -> str:
     """Why this outcome of a test for None is rare."""
     if unbuilt(inner, outcome, frame):
         return BUILDS
+    if in_first_turn(inner, outcome, frame):
+        return FIRST
     if unmet(inner, outcome, frame):
         return UNMET
     return UNPROMISED if unpromised(inner, outcome, frame) else ""

@@ -1,0 +1,56 @@
+"""What is None before a loop of steps is filled in its first turn."""
+
+import textwrap
+
+import pytest
+
+from syncguard import pipeline
+from syncguard.config import Config
+
+GATHERED = """
+import torch
+
+
+def gathered(model, loader: torch.utils.data.DataLoader):
+    {before}
+    for batch in loader:
+        out = model(batch)
+        {test}
+            kept = out.cpu()
+        else:
+            {more}
+    return kept
+"""
+
+
+def heat(before: str = "kept = None", test: str = "if kept is None:", more: str = "kept = torch.cat([kept, 1])") -> str:
+    text = textwrap.dedent(GATHERED).format(before=before, test=test, more=more)
+    config = Config(heat="all", stdin_filename="example.py")
+    (found,) = [f for f in pipeline.check(["-"], config, text).findings if "out.cpu()" in f.message]
+    return found.heat
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, "amortized"),
+        ({"test": "if not kept is not None:"}, "amortized"),
+        ({"test": "if kept is not None:"}, "hot"),
+        ({"more": "kept = None"}, "hot"),
+        ({"before": "kept = torch.zeros(1)"}, "hot"),
+        ({"test": "if other is None:", "before": "other = None"}, "hot"),
+    ],
+)
+def test_what_is_not_there_yet_is_filled_in_the_first_turn(settings: dict[str, str], expected: str) -> None:
+    assert heat(**settings) == expected
+
+
+def test_each_call_of_what_runs_at_every_step_has_a_first_turn() -> None:
+    text = textwrap.dedent(GATHERED).format(before="kept = None", test="if kept is None:", more="kept = kept + 1")
+    text = text.replace("def gathered", "class Net(torch.nn.Module):\n  def forward").replace(
+        "(model,", "(self, model,"
+    )
+    text = text.replace("loader: torch.utils.data.DataLoader", "layers").replace("loader", "layers")
+    text = text.replace("\n    ", "\n      ")
+    config = Config(heat="all", stdin_filename="example.py")
+    assert {f.heat for f in pipeline.check(["-"], config, text).findings if "out.cpu()" in f.message} == {"hot"}
