@@ -320,21 +320,22 @@ class Writer:
             x = torch.cat((x, self.model(x)))
         found = []
         for row in {rows}:
-            found.append(self.{codec}(row.max().item()))
+            {first}
+            found.append(self.codec(x.max().item()))
         return found
 """
 
 
 @pytest.mark.parametrize(
-    ("rows", "codec", "heat"),
+    ("rows", "first", "heat"),
     [
-        ("x", "codec", "amortized"),
-        ("zip(x, x)", "codec", "amortized"),
-        ("range(n)", "codec", "hot"),  # it may take steps of its own
-        ("self.loader", "codec", "hot"),
+        ("x", "pass", "amortized"),
+        ("zip(x, x)", "pass", "amortized"),
+        ("x", "part = self.first(row); part = self.second(part)", "amortized"),
+        ("range(n)", "pass", "hot"),  # it may take steps of its own
+        ("self.loader", "pass", "hot"),
+        ("x", "x = self.refined(x, row)", "hot"),  # and so may this
     ],
 )
-def test_behind_the_loop_of_a_function_that_generates_its_rows_are_gone_through_once(rows, codec, heat) -> None:
-    text = ROWS.format(rows=rows, codec=codec)
-    text = text.replace("row in zip", "row, _ in zip").replace("row.max", "row.max" if "x" in rows else "x.max")
-    assert heats(text) == [heat]
+def test_behind_the_loop_of_a_function_that_generates_its_rows_are_gone_through_once(rows, first, heat) -> None:
+    assert heats(ROWS.format(rows=rows, first=first)) == [heat]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from syncguard.infer.branches.feeding import carries
 from syncguard.infer.branches.subjects import path_of
 from syncguard.infer.routine import Step
 from syncguard.read import core
@@ -24,11 +25,14 @@ def small(loop: Node) -> bool:
 
 def aside(step: Step, line: int) -> bool:
     """Whether a loop in a function that takes the steps on some line is none of these, and goes through what is there
-    by name: `for row in tokens:`, behind the loop that made them. What counts, or draws, may take steps of its own."""
+    by name: `for row in tokens:`, behind the loop that made them. What counts, draws, or goes on from what came of its
+    turn before may take steps of its own."""
     node = step.node
     if not line or step.reason or step.steps or node.at[0] <= line <= node.at[2]:
         return False
-    return small(node) or (type(node) is LOOP and node.iterable is not None and _there(node.iterable))
+    if type(node) is not LOOP or carries(node):
+        return small(node)
+    return node.iterable is not None and _there(node.iterable)
 
 
 def _there(iterable: Node) -> bool:

@@ -41,9 +41,19 @@ def feeds_itself(node: core.Loop, frame: Frame) -> str:
     return ""
 
 
-def _feeds(bind: core.Bind) -> bool:
-    """Whether a call is given what came of it: `x, _ = self.step(x, t)`."""
-    made = frozenset([path for aim in bind.targets for path in _whole(aim)])
+def carries(node: core.Loop) -> bool:
+    """Whether a turn gives a call what came of it in the turn before."""
+    anew = {*_whole(node.target)} if node.target is not None else set[str]()
+    for part in walk(node.body):
+        if type(part) is BIND and _feeds(part, frozenset(anew)):
+            return True
+        anew.update([path for aim in targets(part) for path in _whole(aim)])
+    return False
+
+
+def _feeds(bind: core.Bind, anew: Paths = NONE_YET) -> bool:
+    """Whether a call is given what came of it, and was not made anew before: `x, _ = self.step(x, t)`."""
+    made = frozenset([path for aim in bind.targets for path in _whole(aim)]) - anew
     return type(bind.value) is CALL and _speaks((bind.value.args, tuple([one for _, one in bind.value.keywords])), made)
 
 
