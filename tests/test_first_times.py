@@ -315,3 +315,61 @@ class Net{base}:
     assert [one.heat for one in findings(text, HEAD)] == [heat]
     step = "\n\nclass Other(torch.nn.Module):\n    def forward(self, x):\n        Net().{}(x.device)\n"
     assert [one.heat for one in findings(text + step.format(moves), HEAD)] == ["hot"]
+
+
+FITS = """
+class Scale{base}:
+    def fit(self, x: torch.Tensor, rows):
+        {loop}
+            self.kept = x.max().item()
+        {more}
+
+    def {uses}(self, x):
+        return x / self.kept
+"""
+
+
+@pytest.mark.parametrize(
+    ("base", "loop", "more", "uses", "heat"),
+    [
+        ("", "if rows:", "", "transform", "cold"),
+        ("", "for n in range(x.shape[1]):", "", "apply", "cold"),
+        ("", "for n in range(x.size(1)):", "", "predict", "cold"),
+        ("", "for n in range(x.shape[0]):", "", "predict", "unknown"),  # it may run long
+        ("", "for n in rows:", "", "predict", "unknown"),
+        ("", "if rows:", "", "other", "unknown"),
+        ("", "if rows:", "x.sum().backward(); rows.step()", "transform", "hot"),
+    ],
+)
+def test_what_others_then_use_is_fitted_once(base: str, loop: str, more: str, uses: str, heat: str) -> None:
+    text = FITS.format(base=base, loop=loop, more=more or "return self", uses=uses)
+    assert [one.heat for one in findings(text, HEAD)] == [heat]
+    if heat == "cold":
+        step = "\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        Scale().fit(x, [])\n"
+        assert [one.heat for one in findings(text + step, HEAD)] == ["hot"]
+
+
+def test_the_columns_of_an_evaluation_are_few() -> None:
+    text = """
+class RowEvaluator:
+    def evaluate(self, x: torch.Tensor, seen: torch.Tensor):
+        for n in {rows}:
+            print(x[:, n].sum().item())
+"""
+    heats = [[one.heat for one in findings(text.format(rows=rows), HEAD)] for rows in ("range(x.shape[1])", "seen")]
+    assert heats == [["amortized"], ["unknown"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "base", "heat"),
+    [
+        ("set_timesteps", "", "cold"),
+        ("right_inverse", "", "cold"),
+        ("from_prequantized", "", "cold"),
+        ("commit", "LoadPlanner", "cold"),
+        ("commit", "Planner", "unknown"),
+    ],
+)
+def test_named_for_what_runs_seldom(name: str, base: str, heat: str) -> None:
+    text = f"class Our{base}:\n    def {name}(self, x: torch.Tensor):\n        return x.sum().item()\n"
+    assert [one.heat for one in findings(text, HEAD)] == [heat]

@@ -54,6 +54,20 @@ def few_turns(loop: Node) -> bool:
     return False
 
 
+def by_column(loop: Node) -> bool:
+    """Whether a loop has a turn for each column of a table, and none for each row: `for n in range(x.shape[1])`."""
+    match loop.iterable if type(loop) is LOOP else None:
+        case core.Call(
+            fn=core.Name(id="range"), args=(core.Index(of=core.Attr(name="shape"), key=core.Const(value=n)),)
+        ):
+            return n != 0
+        case core.Call(
+            fn=core.Name(id="range"), args=(core.Call(fn=core.Attr(name="size"), args=(core.Const(value=n),)),)
+        ):
+            return n != 0
+    return False
+
+
 def reads_each(loop: Node) -> bool:
     """Whether a comprehension does nothing but read each element of what is there: `[e.item() for e in energies]`."""
     if type(loop) is not COMP or len(loop.clauses) != 1:

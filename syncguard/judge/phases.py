@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from syncguard.infer.branches.gates import trains
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.routine import Routine
 from syncguard.judge.alone import seen_above
@@ -34,3 +35,12 @@ def _sums_up(routine: Routine, owner: ClassInfo, places: Places) -> bool:
         return False
     rest = places.tables["hot"]["summed_up"]
     return all(owner.find(name) is not None for name in rest) and seen_above(owner, places)
+
+
+def fits(routine: Routine, places: Places) -> bool:
+    """Whether this fits what has another method to use what was found, and takes no steps of a training for it."""
+    node, owner = routine.node, routine.owner
+    if type(node) is not FUNCTION or owner is None or node.name not in places.tables["cold"]["fits"] or routine.steps:
+        return False
+    used = [name for name in places.tables["cold"]["fitted"] if owner.find(name) is not None]
+    return bool(used) and not trains(node.body, places)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from syncguard.infer.routine import Context, Routine, Sighting
-from syncguard.judge.few import few_turns, reads_each, small
+from syncguard.judge.few import by_column, few_turns, reads_each, small
 from syncguard.judge.heat import around_what
 from syncguard.judge.paced import shown_at_end
+from syncguard.judge.phases import fits
 from syncguard.judge.seldom import (
     clicked,
     ends_phase,
@@ -15,7 +16,7 @@ from syncguard.judge.seldom import (
     trial,
     writes,
 )
-from syncguard.judge.warmth import ASKED, BETWEEN, SELDOM, WRITES, Warmth
+from syncguard.judge.warmth import ASKED, BETWEEN, FITS, SELDOM, WRITES, Warmth
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.tags import LOOP, NAME
@@ -46,6 +47,7 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
         runs = places.tables["hot"]["loop_runs"]
         whole = any(type(loop.node) is LOOP and call in loop.node.calls for loop in context.loops for call in runs)
         few = all(few_turns(loop.node) or reads_each(loop.node) for loop in context.loops)
+        few = few or (base == "amortized" and all(by_column(loop.node) for loop in context.loops))
         if not (whole or few):  # a script's own loop may run long
             base, path = "unknown", ()
     once = around_what(routine, context, places) if base == "hot" and not lasting else ""
@@ -73,7 +75,11 @@ def _once(sighting: Sighting, routine: Routine, places: Places) -> str:
     if not loops and sighting.hazard in places.tables["cold"]["asked_for"] and _named_for(sighting.op, routine):
         return ASKED
     lasting = sighting.hazard in places.tables["hot"]["settings"]
-    if lasting or routine.steps or not all(small(one.node) and not one.reason for one in loops):
+    if lasting or routine.steps or any(one.reason for one in loops):
+        return ""
+    if fits(routine, places) and all(small(one.node) or by_column(one.node) for one in loops):
+        return FITS
+    if not all(small(one.node) for one in loops):
         return ""
     return SELDOM if routine.errand else WRITES if writes(routine, places) else ""
 
