@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from syncguard.judge.called import Function, Where
@@ -14,11 +14,15 @@ from syncguard.terms import Fact, Heat
 from syncguard.texts import Files, is_inner, outermost
 
 MOST: Final = 24  # files that name what we follow
+DEEPEST: Final = 5  # calls to what is known to run seldom
+DOUBTED: Final = 4  # places that may stand in a text, before we take one for code
 BROUGHT: Final = re.compile(r"^[ \t]*(?:from\s+[\w.]+\s+)?import\s+(?:\([^)]*\)|[^\n]*)", re.MULTILINE)
 UNREAD: Final = re.compile(f"(?P<said>{SAID})|{TEXT}", re.DOTALL | re.MULTILINE)
 LOOPS: Final = re.compile(r"(?:async )?for\b|while\b")
+OWN: Final = ("self.", "cls.", "super().")
 EPOCH: Final = "runs once in an epoch"
 
+Place = tuple[str, int, bool]  # where in which file something is named, and whether it is called there
 Told = tuple[Heat, tuple[Fact, ...]]
 Calls = Mapping[str, tuple[Function, ...]]
 
@@ -27,21 +31,47 @@ class Errands:
     """Which functions only what runs seldom calls: nobody has a name for them but who calls them there."""
 
     def __init__(self, calls: Calls, hot: Mapping[Where, tuple[Fact, ...]], files: Files, places: Places) -> None:
-        self._calls, self._hot, self._files, self._places = calls, hot, files, places
+        self._calls, self._hot, self._files, self._known = calls, hot, files, places
+        self._places: dict[Where, list[Place]] = {}
         self._functions: dict[str, dict[str, Function]] = {}
         self._told: dict[Where, Told | None] = {}
         self._unread: dict[str, list[tuple[int, int]]] = {}
 
     def of(self, asked: Iterable[Where]) -> dict[Where, Told]:
         """Those that are asked about, with their heat and a call that shows it."""
-        wanted: dict[str, set[str]] = {}
-        every = [where for where in asked if self._outer(where) is not None]
-        for path, name in filter(None, map(self._outer, every)):
-            wanted.setdefault(outermost(path), set()).add(_last(name))
-        for package, names in wanted.items():  # each file is looked at once for all
-            if package:
-                self._files.naming(names, package)
-        return {where: told for where in every if (told := self._of(where)) is not None}
+        every = {where: outer for where in asked if (outer := self._outer(where)) is not None}
+        todo = {*every.values()}
+        for _ in range(DEEPEST):  # each file is looked at once for all that are as many calls away
+            todo = {caller for where in self._named(todo) for caller in self._callers(where)} - self._places.keys()
+        return {where: told for where, outer in every.items() if (told := self._of(outer)) is not None}
+
+    def _named(self, functions: Iterable[Where]) -> list[Where]:
+        """Those of some functions of which it is known now where code names them, as far as these are few places."""
+        wanted: dict[str, set[Where]] = {}
+        for where in functions:
+            wanted.setdefault(outermost(where[0]), set()).add(where)
+        for package, some in wanted.items():
+            having = self._files.naming({_last(name) for _, name in some}, package) if package else {}
+            self._places.update({one: self._places_of(one, having.get(_last(one[1]), ())) for one in sorted(some)})
+        return [where for some in wanted.values() for where in some]
+
+    def _places_of(self, where: Where, having: Sequence[str]) -> list[Place]:
+        """The places that name a function; none where that may be anybody."""
+        name, found = _last(where[1]), list[Place]()
+        code = [path for path in having if not self._known.is_test(path)] if len(having) <= MOST else []
+        for path in code:
+            mentions = [*self._mentions(path, name, "." in where[1])]
+            if not (mentions or "." in where[1] or path == where[0] or is_inner(path)):
+                return []  # who has it from there?
+            found += mentions
+        return found if sum(not called for _, _, called in found) <= DOUBTED else []
+
+    def _callers(self, where: Where) -> Iterator[Where]:
+        for path, at, called in self._places[where]:
+            caller = self._around(path, self._line(path, at)) if called else None
+            outer = self._outer((path, caller.name)) if caller is not None else None
+            if outer is not None:
+                yield outer
 
     def _of(self, where: Where) -> Told | None:
         """How seldom a function runs; None where somebody may call it often, or nobody is seen to."""
@@ -51,27 +81,34 @@ class Errands:
         return self._told[where]
 
     def _called(self, where: Where) -> Told | None:
-        outer, package = self._outer(where), outermost(where[0])
-        if outer is None or not package or where in self._hot:
+        outer = self._outer(where)
+        if outer is None or where in self._hot:
             return None
         if outer != where:
             return self._of(outer)
-        name = _last(where[1])
-        having = [path for path in self._files.naming((name,), package)[name] if not self._places.is_test(path)]
-        if len(having) > MOST:
+        found: list[tuple[str, int, Told]] = []
+        others: list[tuple[str, int]] = []
+        for path, at, called in self._places.get(where, ()):
+            told = self._by(path, self._line(path, at), _last(where[1])) if called else None
+            if told and self._may_mean(where, path, at):
+                found += [(path, at, one) for one in told]
+            others += [(path, at)] if told is None else []
+            if len(others) > DOUBTED:
+                return None
+        # What code does not say is looked for where it matters.
+        if not found or not all(self._is_unread(*one) for one in others):
             return None
-        method = "." in where[1]
-        found: list[Told] = []
-        for path in having:
-            mentions = [*self._mentions(path, name, method)]
-            if not (mentions or method or path == where[0] or is_inner(path)):
-                return None  # who has it from there?
-            for line, called in mentions:
-                told = self._by(path, line, name) if called else None
-                if told is None:
-                    return None
-                found += told
-        return min(found, key=lambda told: (told[0] == "cold", len(told[1]), str(told[1])), default=None)
+        said = [told for path, at, told in found if not self._is_unread(path, at)]
+        return min(said, key=lambda told: (told[0] == "cold", len(told[1]), str(told[1])), default=None)
+
+    def _may_mean(self, where: Where, path: str, at: int) -> bool:
+        """Whether a call may lead to this function, as far as is seen: what another class asks itself for is of its
+        own."""
+        caller = self._around(path, self._line(path, at))
+        if caller is None or not self._files.text(path).endswith(OWN, 0, at):
+            return True
+        owner, mine = caller.name.partition(".")[0], where[1].partition(".")[0]
+        return owner == mine or self._files.names(where[0], owner) or self._files.names(path, mine)
 
     def _outer(self, where: Where) -> Where | None:
         """A function that is called by its name alone, or such a one that it is defined in; None of any other."""
@@ -90,22 +127,21 @@ class Errands:
         if _last(caller.name) == name:
             return []
         shown = Fact(f"calls `{name}`", line, path)
-        if by_setup(caller, self._places):
-            if self._works(caller) and self._in_loop(path, line, caller):
-                return None
+        if by_setup(caller, self._known) and self._named_so(caller):
             return [("cold", (Fact(f"but only for `{caller.name}`, which runs seldom", line, path),))]
         if caller.heat == "amortized" and not caller.here:
             epoch = any(fact.text.endswith(EPOCH) for fact in caller.path[:1])
-            often = self._in_loop(path, line, caller) if epoch else self._works(caller)
+            often = self._in_loop(path, line, caller) if epoch else not self._named_so(caller)
             return None if often else [("amortized", (*caller.path, shown))]
         told = self._of((path, caller.name))
         return None if told is None else [(told[0], (*told[1], shown))]
 
-    def _works(self, caller: Function) -> bool:
-        """Whether a function's name does not say that it runs seldom: it may do a script's work, whose loops run
-        long."""
-        name = _last(caller.name)
-        return not (self._places.seldom(name) or self._places.is_("cold", "undone", name.removeprefix("un")))
+    def _named_so(self, caller: Function) -> bool:
+        """Whether a function's name says that it runs seldom: what does a script's work, or is deprecated, may call
+        what others call often."""
+        name, known = _last(caller.name), self._known
+        undoes = known.is_("cold", "undone", name.removeprefix("un"))
+        return known.seldom(name) or undoes or known.is_("cold", "module_moves", name)
 
     def _around(self, path: str, line: int) -> Function | None:
         """The innermost function that stands around a line."""
@@ -123,15 +159,19 @@ class Errands:
                     return True
         return False
 
-    def _mentions(self, path: str, name: str, method: bool) -> Iterator[tuple[int, bool]]:
-        """The lines on which code names this, and whether it is called there."""
-        text = self._files.text(path)
-        for met in re.finditer(rf"\b{name}\b", text):
-            begin, end = met.span()
-            before, after = text[text.rfind("\n", 0, begin) + 1 : begin], text[end : end + 8].lstrip()
-            said = _said(before, text[begin - 1 : begin], after, method)
-            if said and not self._is_unread(path, begin):
-                yield text.count("\n", 0, begin) + 1, said == "called"
+    def _line(self, path: str, at: int) -> int:
+        return self._files.text(path).count("\n", 0, at) + 1
+
+    def _mentions(self, path: str, name: str, method: bool) -> Iterator[Place]:
+        """The places of a file that name this."""
+        text, end = self._files.text(path), 0
+        while (begin := text.find(name, end)) >= 0:
+            end = begin + len(name)
+            if not _goes_on(text[begin - 1 : begin] + text[end : end + 1]):
+                before = text[text.rfind("\n", 0, begin) + 1 : begin]
+                said = _said(before, text[begin - 1 : begin], text[end : end + 8].lstrip(), method)
+                if said and not before.lstrip().startswith(("from ", "import ")):
+                    yield path, begin, said == "called"
 
     def _is_unread(self, path: str, at: int) -> bool:
         """Whether a place stands in a comment, a docstring or an import."""
@@ -146,6 +186,11 @@ class Errands:
         if path not in self._functions:
             self._functions[path] = {one.name: one for one in self._calls.get(path, ())}
         return self._functions[path].get(name)
+
+
+def _goes_on(around: str) -> bool:
+    """Whether a word goes on in what stands at its ends."""
+    return any(one.isalnum() or one == "_" for one in around)
 
 
 def _said(before: str, last: str, after: str, method: bool) -> str:

@@ -94,10 +94,12 @@ class Layer(torch.nn.Module):
     assert only(body) == "amortized"
 
 
-@pytest.mark.parametrize("loop", ["", "    for x in xs:\n    "])
-def test_a_script_may_loop(loop):
-    body = "import click\n\n\n@click.command()\ndef run(parts, x, xs):\n" + loop + "    parts.told(x)\n"
-    assert only(body) == ("unknown" if loop else "cold")
+@pytest.mark.parametrize(
+    "decorated", ["@click.command()\ndef run", "def main", "@deprecated('use told')\ndef run", "def test_run"]
+)
+def test_who_else_runs_seldom_says_nothing_of_others(decorated):
+    body = f"import click\nfrom typing_extensions import deprecated\n\n\n{decorated}(parts, x):\n    parts.told(x)\n"
+    assert only(body) == "unknown"
 
 
 def test_a_library_may_call_it():
@@ -137,3 +139,23 @@ def test_what_is_defined_there(gives, heat):
     assert heats(files)["pkg/tree.py"] == heat
     files["pkg/data.py"] = asks.replace("setup", "often")
     assert heats(files)["pkg/tree.py"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("caller", "heat"),
+    [
+        ("class Other:\n    def __init__(self, x):\n        self.told(x)\n", "unknown"),  # its own
+        (
+            "from .parts import Parts\n\n\nclass Other(Parts):\n    def __init__(self, x):\n        self.told(x)\n",
+            "cold",
+        ),
+        ("class Other:\n    def __init__(self, parts, x):\n        parts.told(x)\n", "cold"),
+    ],
+)
+def test_what_another_class_asks_itself_for_is_its_own(caller, heat):
+    assert only(caller) == heat
+
+
+@pytest.mark.parametrize(("base", "heat"), [("(torch.nn.Module)", "cold"), ("", "unknown")])
+def test_who_moves_a_module(base, heat):
+    assert only(f"import torch\n\n\nclass Net{base}:\n    def to(self, x):\n        self.parts.told(x)\n") == heat

@@ -60,11 +60,11 @@ def by_column(loop: Node) -> bool:
         case core.Call(
             fn=core.Name(id="range"), args=(core.Index(of=core.Attr(name="shape"), key=core.Const(value=n)),)
         ):
-            return n != 0
+            return bool(n != 0)
         case core.Call(
             fn=core.Name(id="range"), args=(core.Call(fn=core.Attr(name="size"), args=(core.Const(value=n),)),)
         ):
-            return n != 0
+            return bool(n != 0)
     return False
 
 
