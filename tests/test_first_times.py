@@ -373,3 +373,20 @@ class RowEvaluator:
 def test_named_for_what_runs_seldom(name: str, base: str, heat: str) -> None:
     text = f"class Our{base}:\n    def {name}(self, x: torch.Tensor):\n        return x.sum().item()\n"
     assert [one.heat for one in findings(text, HEAD)] == [heat]
+
+
+@pytest.mark.parametrize(("other", "heat"), [("return False", "cold"), ("return NotImplemented", "unknown")])
+def test_a_comparison_that_says_no_of_the_whole_is_none_of_the_elements(other: str, heat: str) -> None:
+    text = f"""
+class State:
+    def __init__(self, x: torch.Tensor):
+        self.x = x
+
+    def __eq__(self, other):
+        if not isinstance(other, State):
+            {other}
+        if self.x.sum() > 3:
+            return self.x == other.x
+        return self.x.abs() == other.x
+"""
+    assert [one.heat for one in findings(text, HEAD)] == [heat]

@@ -10,7 +10,7 @@ from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import handed_about
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.contents import tensors_in
-from syncguard.infer.domain.values import Named
+from syncguard.infer.domain.values import Const, Host, Named, options
 from syncguard.infer.routine import Routine, Sighting
 from syncguard.judge.calling import callers_of, is_open
 from syncguard.judge.few import small
@@ -208,8 +208,14 @@ def logarithm(routine: Routine) -> bool:
 
 
 def _of_each(routine: Routine) -> bool:
-    """Whether what is named like a comparison of two objects compares the elements of what they hold."""
-    return routine.name in EQUALS and routine.returned is not None and bool(tensors_in(routine.returned))
+    """Whether what is named like a comparison of two objects compares the elements of what they hold, and does not say
+    of the whole that it is not equal."""
+    if routine.name not in EQUALS or routine.returned is None or not tensors_in(routine.returned):
+        return False
+    told = options(routine.returned)
+    return not any(
+        (type(one) is Const and type(one.value) is bool) or (type(one) is Host and one.kind == "bool") for one in told
+    )
 
 
 def readies(routine: Routine, places: Places) -> bool:
