@@ -311,6 +311,10 @@ def test_a_method_that_has_a_model_run_is_fed_where_nothing_is_learnt() -> None:
     assert blended() == ["amortized", "hot"]
     unknown = [blended(""), blended(x="n"), blended(model="weigh")]
     assert unknown == [["unknown", "unknown"]] * 3
+    looped = BLEND.replace(
+        "        start = self.predicted", "        for t in range(t):\n            start = self.predicted"
+    )
+    assert heats(looped.format(decorator="@torch.no_grad()", x="x", model="model")) == ["unknown", "unknown"]
 
 
 ROWS = """

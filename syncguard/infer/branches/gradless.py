@@ -11,7 +11,7 @@ from syncguard.infer.routine import Frame, Routine
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import CALL, FUNCTION
+from syncguard.read.tags import CALL, FUNCTION, LOOP
 from syncguard.read.walk import walk
 
 DEEPEST: Final = 3  # calls to a model that `x = self.step(x)` leads to
@@ -33,9 +33,13 @@ def has_model_run(fn: Node, frame: Frame) -> bool:
 
 
 def _runs(routine: Routine, places: Places, deep: int) -> bool:
+    """Whether a function does so once: what loops over it generates by itself."""
     node = routine.node
     given = {param.name for param in node.params} - {*ME} if type(node) is FUNCTION else set()
-    calls = [part for part in walk(node.body) if type(part) is CALL] if given else []
+    looped = (
+        {id(part) for loop in walk(node.body) if type(loop) is LOOP for part in walk(loop.body)} if given else set()
+    )
+    calls = [part for part in walk(node.body) if type(part) is CALL and id(part) not in looped] if given else []
     fed = [call for call in calls if _takes(call, given)]
     if any(places.is_("hot", "generators", last_name(call.fn)) for call in fed):
         return True
