@@ -154,3 +154,8 @@ def test_what_is_defined_there(gives, heat):
 )
 def test_what_another_class_asks_itself_for_is_its_own(caller, heat):
     assert only(caller) == heat
+
+
+@pytest.mark.parametrize(("base", "heat"), [("(torch.nn.Module)", "cold"), ("", "unknown")])
+def test_who_moves_a_module(base, heat):
+    assert only(f"import torch\n\n\nclass Net{base}:\n    def to(self, x):\n        self.parts.told(x)\n") == heat
