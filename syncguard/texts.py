@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import os
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
+from syncguard.read.project import INSTALLED, MARKS, listing
 from syncguard.read.source import Source, read
 from syncguard.read.words import FEW, Wanted, numbers_of
 
 READABLE: Final = (".py", ".pyi", ".pyx", ".ipynb")
+SCRIPTS: Final = 300  # that are looked at beside a package
+DEEP: Final = 2  # folders below the top
+ENVIRONMENT: Final = ("pyvenv.cfg", "node_modules", *INSTALLED)  # what tells a folder of other people's files
 
 Item = TypeVar("Item")
 Texts = Mapping[str, "str | bytes"]
@@ -43,6 +49,7 @@ class Files:
         self._words = {path: numbers for path, numbers in (words or {}).items() if numbers}
         self._naming: dict[str, dict[str, list[str]]] = {}
         self._inside: dict[str, Remembered[str]] = {}
+        self._scripts: dict[str, Remembered[str]] = {}
         self._has: dict[tuple[str, re.Pattern[str]], bool] = {}
 
     def inside(self, package: str) -> Iterable[str]:
@@ -93,17 +100,24 @@ class Files:
         return bool(self._met(path, Wanted((name,))))
 
     def naming(self, names: Iterable[str], package: str = "") -> dict[str, list[str]]:
-        """The files that have each of these names, of those that are known or in a package; each is looked at once for
-        all names that were not asked for before."""
+        """The files that have each of these names, of those that are known, in a package or scripts beside it; each is
+        looked at once for all names that were not asked for before."""
         found = self._naming.setdefault(package, {})
         lacking = {name for name in names if name not in found}
         if lacking:
             found.update({name: [] for name in lacking})
             wanted = Wanted(lacking)
-            for path in dict.fromkeys((*self.known, *(self.inside(package) if package else ()))):
+            more = (*self.inside(package), *self._beside(package)) if package else ()
+            for path in dict.fromkeys((*self.known, *more)):
                 for name in self._met(path, wanted):
                     found[name].append(path)
         return found
+
+    def _beside(self, package: str) -> Iterable[str]:
+        """The scripts of a package's project, which are looked for once."""
+        if package not in self._scripts:
+            self._scripts[package] = Remembered(islice(scripts_beside(package), SCRIPTS))
+        return self._scripts[package]
 
     def _met(self, path: str, wanted: Wanted) -> list[str]:
         """Those of some names that a file has."""
@@ -132,6 +146,25 @@ def is_inner(path: str) -> bool:
     """Whether a file says what a part of a package brings to the rest of it."""
     folder, name = os.path.split(path)
     return name == "__init__.py" and outermost(path) != folder
+
+
+def scripts_beside(package: str) -> Iterator[str]:
+    """The files of the project around a package that are in no package: in its top folder and two folders deep."""
+    top = os.path.dirname(package)
+    while listing(top).isdisjoint(MARKS):
+        if os.path.basename(top) in INSTALLED or os.path.dirname(top) == top:
+            return
+        top = os.path.dirname(top)
+    folders = deque([(top, 0)])
+    while folders:
+        folder, deep = folders.popleft()
+        names = sorted(listing(folder))
+        if deep and ("__init__.py" in names or any(name in names for name in ENVIRONMENT)):
+            continue
+        yield from (os.path.join(folder, name) for name in names if name.endswith(READABLE))
+        if deep < DEEP:
+            inner = (os.path.join(folder, name) for name in names if "." not in name)
+            folders.extend((one, deep + 1) for one in inner if os.path.isdir(one))
 
 
 def files_in(folder: str, *, deep: bool) -> Iterator[str]:

@@ -141,3 +141,19 @@ def test_what_is_left_over_beside_what_the_package_takes(uses, heat):
     assert finding.heat == heat
     if heat == "cold":
         assert finding.hot_path[0].text == "nothing in its package names `op4` yet, but others of its file"
+
+
+@pytest.mark.parametrize(
+    ("script", "named"),
+    [
+        ("train.py", True),
+        ("scripts/train.py", True),
+        ("scripts/eval/train.py", True),
+        ("other/__init__.py", False),  # another package
+        ("venv/lib/train.py", False),
+    ],
+)
+def test_scripts_beside_the_package_count(script, named):
+    files = {**HERE, "pkg/core.py": SCORE, "pyproject.toml": "", "other/__init__.py": "", "venv/pyvenv.cfg": ""}
+    told = said("", files | {script: "from pkg.core import score\n", "pkg/core.py": SCORE}, "pkg/core.py")
+    assert told == ("" if named else "nothing in its package names `score` yet")
