@@ -49,7 +49,7 @@ def test_what_nothing_calls_runs_seldom(asked, more):
         {"pkg/core.py": CORE.replace("return x\n", 'return getattr(self, f"_{x}")(x)\n', 1)},
         {"pkg/core.py": CORE.replace("return x\n", "return getattr(self, x.name)(x)\n", 1)},
         {"pkg/core.py": "import library\n" + CORE.replace("torch.nn.Module", "library.Metric")},
-        {"pkg/core.py": CORE.replace("_classes", "_apply")},  # which torch calls
+        {"pkg/core.py": CORE.replace("_classes", "_call_impl")},  # which torch calls
         {"pkg/core.py": CORE.replace("_classes", "classes")},
         {"pkg/core.py": LOSS.replace("_classes", "classes")},
         {"pkg/core.py": '__all__ = ["classes"]\n' + LOSS.replace("_classes", "classes")},
