@@ -34,7 +34,7 @@ def missing(test: Node, outcome: bool, place: Place) -> str:
 def _held(asked: Node, place: Place) -> Node:
     """What a name of the function is bound to, once, where it asks for that: `sizes = plan.sizes if plan else None`."""
     function = place.routine.node
-    if type(function) is not FUNCTION or type(asked) is not core.Name:
+    if type(function) is not FUNCTION or type(asked) is not NAME:
         return asked
     binds = bound_before(asked, binders(place.routine).get(asked.id, ()), function)
     first = [bind for bind in binds if not _of_itself(bind, asked.id)]
@@ -57,7 +57,7 @@ def _of_itself(bind: Node, name: str) -> bool:
 
 def _no_copy(held: Node, place: Place) -> str:
     """That there is none of what is named as kept on the host: `plan.sizes_cpu`."""
-    if type(held) is not core.Attr or not place.frame.world.places.is_("names", "host_tensors", held.name):
+    if type(held) is not ATTR or not place.frame.world.places.is_("names", "host_tensors", held.name):
         return ""
     return f"only where `{held.path}` is None" if held.path else ""
 
@@ -86,7 +86,7 @@ def _needed(node: Node, place: Place, kept: core.Attr, deep: int) -> str | None:
     before, and None of any other."""
     if name := without(node, place):
         return name
-    if type(node) is core.Name and deep < 2:
+    if type(node) is NAME and deep < 2:
         written = sources_of(node, place).written
         return _needed(*written[0], kept, deep + 1) if len(written) == 1 else None
     if type(node) is CHOOSE:
