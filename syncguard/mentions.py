@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import Final
+
+import msgspec
 
 from syncguard.judge.called import Mention
 from syncguard.places import Places
@@ -15,7 +18,12 @@ from syncguard.texts import Files, Remembered, packages
 SAID: Final = r"""#[^\n]*|^__all__\b[^\])]*|(?<![fF])(?<![fF][rR])(?:'''|\"\"\")(?:\\.|.)*?(?:'''|\"\"\")"""
 TEXT: Final = r"""(?P<text>'''(?:\\.|.)*?'''|\"\"\"(?:\\.|.)*?\"\"\"|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*")"""
 OTHERS: Final = r"\b(?:set|frozenset|dict|list|tuple|str|bytes)\([^()\n]*\)\.\w+"  # methods of Python's own
-ASKED: Final = r"(?:(?P<own>\b(?:self|cls|super\(\))\s*)?\.|(?P<alias>^[ \t]+\w+ ?= ?))"
+APART: Final = re.compile(f"{SAID}|{TEXT}|{OTHERS}", re.DOTALL | re.MULTILINE)
+OWN: Final = re.compile(r"\b(?:self|cls|super\(\))\s*\.\Z")
+ALIAS: Final = re.compile(r"[ \t]+\w+ ?= ?")
+GOES_ON: Final = re.compile(r"\s*[(.\[=]")
+REMOTE: Final = re.compile(r"\s*\.\s*(?:remote|options)\b")
+NEAR: Final = 80  # characters before a name that tell of whom it is asked
 BEFORE: Final = (".", '"', "'", "= ", "=")  # a name
 
 
@@ -25,32 +33,72 @@ class Mentions:
     def __init__(self, files: Files, places: Places) -> None:
         self._files, self._places = files, places
         self._told: dict[str, Remembered[Mention]] = {}
+        self._around: dict[tuple[str, ...], list[str]] = {}
+        self._apart: dict[str, Apart] = {}
 
     def __call__(self, name: str, told_by: Iterable[str]) -> Iterable[Mention]:
         """The places, as far as they are asked for, in the packages around these files; each file is searched once."""
         if name not in self._told:
-            self._told[name] = Remembered(self._every(name, told_by))
+            self._told[name] = Remembered(self._every(name, tuple(told_by)))
         return self._told[name]
 
-    def _every(self, name: str, told_by: Iterable[str]) -> Iterator[Mention]:
-        tops = {top for path in told_by for top in [*packages(os.path.dirname(path))][-1:]}
-        for path in sorted({*self._files.known, *(path for top in tops for path in self._files.inside(top))}):
-            if not self._places.is_test(path) and self._holds(path, name):
-                yield from mentions_in(self._files.text(path), path, name)
+    def _every(self, name: str, told_by: tuple[str, ...]) -> Iterator[Mention]:
+        if told_by not in self._around:
+            tops = {top for path in told_by for top in [*packages(os.path.dirname(path))][-1:]}
+            paths = {*self._files.known, *(path for top in tops for path in self._files.inside(top))}
+            self._around[told_by] = sorted(path for path in paths if not self._places.is_test(path))
+        for path in self._around[told_by]:
+            if self._holds(path, name):
+                text = self._files.text(path)
+                if path not in self._apart:
+                    self._apart[path] = apart(text)
+                yield from mentions_in(text, path, name, self._apart[path])
 
     def _holds(self, path: str, name: str) -> bool:
         """Whether a file may name this."""
         return self._files.names(path, name) and self._files.may_hold(path, [f"{before}{name}" for before in BEFORE])
 
 
-def mentions_in(text: str, path: str, name: str) -> Iterator[Mention]:
+class Apart(msgspec.Struct, frozen=True):
+    """What stands apart from the code of a text, in order: where each begins and ends, and whether it is a text that
+    code reads."""
+
+    begins: list[int]
+    ends: list[int]
+    texts: list[bool]
+
+    def at(self, place: int) -> int:
+        """The one that a place is in; -1 of a place in code."""
+        number = bisect_right(self.begins, place) - 1
+        return number if number >= 0 and place < self.ends[number] else -1
+
+
+def apart(text: str) -> Apart:
+    """What stands apart from the code of a text."""
+    found = Apart([], [], [])
+    for met in APART.finditer(text):
+        found.begins.append(met.start())
+        found.ends.append(met.end())
+        found.texts.append(met["text"] is not None)
+    return found
+
+
+def mentions_in(text: str, path: str, name: str, beside: Apart | None = None) -> Iterator[Mention]:
     """The places in a text that name it: behind a dot, as what a class calls otherwise, or in a text by which it may be
     found. What another process is asked for stands nowhere: who knows where that runs?"""
-    asked = rf"{ASKED}(?P<name>{name})\b(?(alias)(?!\s*[(.\[=]))(?P<remote>\s*\.\s*(?:remote|options)\b)?"
+    beside = beside if beside is not None else apart(text)
     line, last = 1, 0
-    for met in re.finditer(f"{SAID}|{TEXT}|{OTHERS}|{asked}", text, re.DOTALL | re.MULTILINE):
-        line, last = line + text.count("\n", last, met.start()), met.start()
-        if met["name"]:
-            yield Mention(path, 0 if met["remote"] else line, own=bool(met["own"]))
-        elif met["text"] and re.search(rf"(?:\.|^['\"]){name}\b", met["text"]):
-            yield Mention(path, line)
+    for met in re.finditer(rf"\b{name}\b", text):
+        begin, end = met.span()
+        number = beside.at(begin)
+        if number >= 0:
+            start = beside.begins[number]
+            if beside.texts[number] and (text[begin - 1] == "." or begin == start + 1):
+                yield Mention(path, text.count("\n", 0, start) + 1)
+            continue
+        line, last = line + text.count("\n", last, begin), begin
+        dotted = text[begin - 1 : begin] == "."
+        alias = not dotted and ALIAS.fullmatch(text, text.rfind("\n", 0, begin) + 1, begin)
+        if dotted or (alias and not GOES_ON.match(text, end)):
+            own = dotted and OWN.search(text, max(0, begin - NEAR), begin) is not None
+            yield Mention(path, 0 if REMOTE.match(text, end) else line, own=own)

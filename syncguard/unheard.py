@@ -12,6 +12,7 @@ from syncguard.judge.called import Function, Where
 from syncguard.texts import Files, outermost
 
 FEW: Final = 3  # files of a package that is there for what calls it from outside
+ALL: Final = ("import *",)  # how a file takes all that another one has
 SOME: Final = 3  # functions of a file that other files of its package take
 
 
@@ -50,10 +51,14 @@ def left_over(unheard: Iterable[Where], calls: Mapping[str, tuple[Function, ...]
     for path, name in asked:
         naming = having[packages[path]]
         taken = [other for other in beside[path] - {name} if {*naming[other]} - {path}]
-        whole = any(_takes_all(files.text(other), _stem(path)) for other in naming[_stem(path)] if other != path)
-        if len(taken) >= SOME and not whole:
+        if len(taken) >= SOME and not _is_taken_whole(path, naming[_stem(path)], files):
             found.add((path, name))
     return frozenset(found)
+
+
+def _is_taken_whole(path: str, naming: Iterable[str], files: Files) -> bool:
+    """Whether one of the files that name a module takes all that it has."""
+    return any(_takes_all(files.text(one), _stem(path)) for one in naming if one != path and files.may_hold(one, ALL))
 
 
 def _stem(path: str) -> str:
