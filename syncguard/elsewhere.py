@@ -122,7 +122,7 @@ def elsewhere(
     unknown = [
         (path, f) for path in {path for path, _ in asked} for f in calls.get(path, ()) if (path, f.name) in asked
     ]
-    lone = unheard(unknown, calls, files)
+    lone = unheard(unknown, callers, files)
     return Elsewhere(
         calls,
         hot,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from syncguard.judge.called import Function, Where
+from syncguard.judge.called import Function, Where, innermost
 from syncguard.judge.idle import by_setup
 from syncguard.mentions import SAID, TEXT
 from syncguard.places import Places
@@ -144,9 +144,7 @@ class Errands:
         return known.seldom(name) or undoes or known.is_("cold", "module_moves", name)
 
     def _around(self, path: str, line: int) -> Function | None:
-        """The innermost function that stands around a line."""
-        inside = (one for one in self._calls.get(path, ()) if one.lines[0] <= line <= one.lines[1])
-        return max(inside, key=lambda one: one.lines[0], default=None)
+        return innermost(self._calls.get(path, ()), line)
 
     def _in_loop(self, path: str, line: int, caller: Function) -> bool:
         lines = self._files.text(path).split("\n")

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from syncguard.judge.warmth import TEMPLATE
 from syncguard.places import Places
 from syncguard.terms import Fact, Finding
-from syncguard.texts import Files, outermost
+from syncguard.texts import Files, module_name, outermost
 
 HEAD: Final = 1_500  # characters at the top of a file, where it says what it is made of
 SAID: Final = re.compile(r"""\bgenerated\b[^\n]{0,40}?\bfrom[ \t]+["'`]{0,2}([\w./\\-]+\.py)\b""")
@@ -48,7 +48,7 @@ def templates(asked: Iterable[str], files: Files, places: Places) -> Templates:
         made.look_beside(path)
     into = {source: path for source, path in made.into.items() if source in paths}
     imported = _named({*into}, made, places) if into else frozenset()
-    kept = {source: path for source, path in into.items() if _stem(source) not in imported}
+    kept = {source: path for source, path in into.items() if module_name(source) not in imported}
     return Templates({path: source for path, source in made.of.items() if path in paths}, kept)
 
 
@@ -99,14 +99,10 @@ def _above(folder: str, named: str) -> Iterator[str]:
         folder = os.path.dirname(folder)
 
 
-def _stem(path: str) -> str:
-    return os.path.basename(path).removesuffix(".py")
-
-
 def _named(templates: set[str], made: Made, places: Places) -> frozenset[str]:
     """The names of templates that are named anywhere but in tests, comments, other templates and what they are made
     into, where that says so."""
-    files, stems = made.files, {*map(_stem, templates)}
+    files, stems = made.files, {*map(module_name, templates)}
     tops = {outermost(path) or os.path.dirname(path) for path in templates}
     having: dict[str, set[str]] = {}
     for top in tops:
@@ -120,7 +116,7 @@ def _named(templates: set[str], made: Made, places: Places) -> frozenset[str]:
             if places.is_test(path) or not _is_said(said, files.text(path)):
                 continue
             made.look_beside(path)
-            if path not in made.into and not (path in made.of and _stem(made.of[path]) == stem):
+            if path not in made.into and not (path in made.of and module_name(made.of[path]) == stem):
                 found.add(stem)
                 break
     return frozenset(found)

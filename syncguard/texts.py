@@ -142,6 +142,11 @@ def outermost(path: str) -> str:
     return ([*packages(os.path.dirname(path))] or [""])[-1]
 
 
+def module_name(path: str) -> str:
+    """The name of a module."""
+    return os.path.basename(path).removesuffix(".py")
+
+
 def is_inner(path: str) -> bool:
     """Whether a file says what a part of a package brings to the rest of it."""
     folder, name = os.path.split(path)

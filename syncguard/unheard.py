@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from itertools import islice
 from typing import Final
 
 from syncguard.judge.called import Function, Where
-from syncguard.texts import Files, outermost
+from syncguard.texts import Files, module_name, outermost
 
 FEW: Final = 3  # files of a package that is there for what calls it from outside
 ALL: Final = ("import *",)  # how a file takes all that another one has
 SOME: Final = 3  # functions of a file that other files of its package take
 
 
-def unheard(
-    asked: Iterable[tuple[str, Function]], calls: Mapping[str, tuple[Function, ...]], files: Files
-) -> dict[Where, str]:
+def unheard(asked: Iterable[tuple[str, Function]], called: Container[Where], files: Files) -> dict[Where, str]:
     """What is said of those of these functions that nothing in their package calls, nor in what is checked beside it,
     for a name that it takes stands nowhere: neither in tests nor in texts. Of other files their calls are known."""
     lone = [(path, function, _names(path, function, files)) for path, function in asked]
@@ -28,7 +25,6 @@ def unheard(
         if package and _is_large(package, files):
             wanted.setdefault(package, set()).update((*names, *filter(None, (function.abstract,))))
     having = {package: files.naming(every, package) for package, every in wanted.items()}
-    called = _called(calls) if having else set()
     told = {}
     for path, function, names, package in placed:
         if package in having:
@@ -45,33 +41,27 @@ def left_over(unheard: Iterable[Where], calls: Mapping[str, tuple[Function, ...]
     beside = {path: {f.name for f in calls.get(path, ()) if "." not in f.name} for path in packages}
     wanted: dict[str, set[str]] = {}
     for path, package in packages.items():
-        wanted.setdefault(package, set()).update(beside[path], (_stem(path),))
+        wanted.setdefault(package, set()).update(beside[path], (module_name(path),))
     having = {package: files.naming(names, package) for package, names in wanted.items()}
     found = set()
     for path, name in asked:
         naming = having[packages[path]]
         taken = [other for other in beside[path] - {name} if {*naming[other]} - {path}]
-        if len(taken) >= SOME and not _is_taken_whole(path, naming[_stem(path)], files):
+        if len(taken) >= SOME and not _is_taken_whole(path, naming[module_name(path)], files):
             found.add((path, name))
     return frozenset(found)
 
 
 def _is_taken_whole(path: str, naming: Iterable[str], files: Files) -> bool:
     """Whether one of the files that name a module takes all that it has."""
-    return any(_takes_all(files.text(one), _stem(path)) for one in naming if one != path and files.may_hold(one, ALL))
-
-
-def _stem(path: str) -> str:
-    return os.path.basename(path).removesuffix(".py")
+    return any(
+        _takes_all(files.text(one), module_name(path)) for one in naming if one != path and files.may_hold(one, ALL)
+    )
 
 
 def _takes_all(text: str, module: str) -> bool:
     """Whether a text takes all that a module has: `from .module import *`."""
     return re.search(rf"\bfrom\s+[\w.]*\b{module}\s+import\s+\*", text) is not None
-
-
-def _called(calls: Mapping[str, tuple[Function, ...]]) -> set[Where]:
-    return {(call.path, call.name) for functions in calls.values() for one in functions for call in one.calls}
 
 
 def _names(path: str, function: Function, files: Files) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from syncguard.judge.called import Function, Where
+from syncguard.judge.called import Function, Where, innermost
 from syncguard.judge.caused import PASSES
 from syncguard.terms import Fact, Finding
 
@@ -19,7 +19,7 @@ def as_brought(finding: Finding, files: Files, hot: Mapping[Where, tuple[Fact, .
     call = next((fact for fact in reversed(finding.because) if fact.path and fact.text.endswith(PASSES)), None)
     if call is None or finding.heat != "hot" or any(_same(fact, call) for fact in finding.hot_path):
         return finding
-    caller = _holds(call, files)
+    caller = innermost(files.get(call.path, ()), call.line)
     if caller is None:
         return finding
     way = caller.path if caller.heat == "hot" else hot.get((call.path, caller.name), ())
@@ -38,9 +38,3 @@ def _same(fact: Fact, call: Fact) -> bool:
 
 def _from(fact: Fact, path: str) -> Fact:
     return replace(fact, path=fact.path or path)
-
-
-def _holds(call: Fact, files: Files) -> Function | None:
-    """The innermost function of its file that a call stands in."""
-    around = [one for one in files.get(call.path, ()) if one.lines[0] <= call.line <= one.lines[1]]
-    return min(around, key=lambda one: one.lines[1] - one.lines[0], default=None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from syncguard.terms import Fact, Heat
@@ -69,6 +71,12 @@ class Function(msgspec.Struct, frozen=True, array_like=True):
     host: bool = False  # its tensors are on the host: it may run for each batch
     makes: tuple[Called, ...] = ()  # the classes of the project that it names
     by_name: bool = False  # nobody calls it but by its name
+
+
+def innermost(functions: Iterable[Function], line: int) -> Function | None:
+    """The function that stands closest around a line, of those of a file."""
+    around = [one for one in functions if one.lines[0] <= line <= one.lines[1]]
+    return min(around, key=lambda one: one.lines[1] - one.lines[0], default=None)
 
 
 class Mention(msgspec.Struct, frozen=True, gc=False):

@@ -4,7 +4,7 @@ makes the function hot may leave it out."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -51,6 +51,7 @@ class Led(msgspec.Struct, frozen=True):
         return [fact for fact in self.options if not any(fact.text.endswith(one.text) for one in own)]
 
 
+Item = TypeVar("Item")
 Needs = list[frozenset[str]]  # parameters, of each of which a call must give one
 
 
@@ -74,7 +75,7 @@ class Ways(msgspec.Struct, frozen=True):
     def needed(self) -> dict[tuple[int, int], Asks]:
         """By the places of waits in functions that other files may make hot, the parameters that a call must give for
         one to be reached: one of each group."""
-        found: dict[tuple[int, int], tuple[tuple[str, ...], ...]] = {}
+        found: dict[tuple[int, int], Asks] = {}
         for routine, warmth in self.warmth.items():
             waits = routine.sightings.values() if warmth.heat == "unknown" or warmth.here else ()
             for sighting in waits:
@@ -101,13 +102,11 @@ class Ways(msgspec.Struct, frozen=True):
 
     def gives(self, caller: Routine, calls: list[tuple[At, Context]], callee: Routine) -> tuple[Gift, ...]:
         """What all calls of a function by another one give it by default."""
-        every = [gives_of(caller, at, callee, self.callers, self.world) for at, _ in calls]
-        return tuple([one for one in every[0] if all(one in other for other in every)])
+        return _in_all([gives_of(caller, at, callee, self.callers, self.world) for at, _ in calls])
 
     def asks(self, routine: Routine, calls: list[tuple[At, Context]]) -> tuple[Ask, ...]:
         """What all places of these calls ask the parameters of their function for."""
-        every = [asks_of(context, routine, self.world, self.text_of) for _, context in calls]
-        return tuple([one for one in every[0] if all(one in other for other in every)])
+        return _in_all([asks_of(context, routine, self.world, self.text_of) for _, context in calls])
 
     def asked(self) -> dict[tuple[int, int], tuple[Ask, ...]]:
         """The same by the places of waits in functions that other files may make hot."""
@@ -122,8 +121,7 @@ class Ways(msgspec.Struct, frozen=True):
     def needs_of(self, every: list[Context], routine: Routine) -> Asks:
         """The same of several places, as far as all of them ask for it; nothing where what makes the function hot in
         its file leads to one."""
-        asked = [self.asked_by(context, routine) for context in every]
-        shared = tuple([names for names in asked[0] if all(names in other for other in asked)])
+        shared = _in_all([self.asked_by(context, routine) for context in every])
         hot = shared and self.warmth[routine].heat == "hot"
         return shared if not (hot and any(self.to(one, routine).warmth.heat == "hot" for one in every)) else ()
 
@@ -203,6 +201,11 @@ def _asked(call: Calling, needs: Needs, routine: Routine) -> Needs | None:
         return None
     alone = [param for param in node.params if frozenset([param.name]) in needs]
     return [frozenset([name]) for param in alone for name in _handed_on(gives[param.name], param, caller)]
+
+
+def _in_all(every: list[tuple[Item, ...]]) -> tuple[Item, ...]:
+    """The items of the first that each of the others has."""
+    return tuple([one for one in every[0] if all(one in other for other in every)])
 
 
 def left_by(caller: Routine, at: At, routine: Routine) -> frozenset[str]:

@@ -7,6 +7,7 @@ from syncguard.infer.classes import ClassInfo
 from syncguard.infer.routine import Routine
 from syncguard.judge.alone import seen_above
 from syncguard.places import Places
+from syncguard.read import core
 from syncguard.read.tags import FUNCTION
 
 
@@ -17,7 +18,7 @@ def phase(routine: Routine, places: Places) -> str:
         return ""
     name, libraries = routine.name, [*owner.external()]
     epochal = (name, *[f"{base}.{name}" for base in (owner.name, *libraries)])
-    if any(places.is_("hot", "epochs", one) for one in epochal) or _sums_up(routine, owner, places):
+    if any(places.is_("hot", "epochs", one) for one in epochal) or _sums_up(node, owner, places):
         return "epoch"
     bases = (*[info.name for info in owner.mro], *libraries)
     if any(places.is_("hot", "generations", f"{base}.{name}") for base in bases):
@@ -25,11 +26,10 @@ def phase(routine: Routine, places: Places) -> str:
     return ""
 
 
-def _sums_up(routine: Routine, owner: ClassInfo, places: Places) -> bool:
+def _sums_up(node: core.Function, owner: ClassInfo, places: Places) -> bool:
     """Whether this is what a metric computes in the end, of what another method of it is given. A module computes what
     each batch makes of it as well."""
-    node = routine.node
-    if type(node) is not FUNCTION or node.name not in places.tables["hot"]["sums_up"]:
+    if node.name not in places.tables["hot"]["sums_up"]:
         return False
     if owner.is_module or len([one for one in node.params if one.default is None and one.kind not in ("*", "**")]) > 1:
         return False

@@ -85,6 +85,11 @@ def loops_around(body: Any, at: At) -> list[Loop]:
     return [one for one in walk(body) if type(one) is Loop and around(one.at, at)]
 
 
+def looped(body: Any) -> set[int]:
+    """What stands in the bodies of the loops of a block, by identity."""
+    return {id(part) for loop in walk(body) if type(loop) is Loop for part in walk(loop.body)}
+
+
 def mentions(part: Any, name: str) -> bool:
     """Whether a variable of this name stands in a piece, or in pieces."""
     return any(type(one) is Name and one.id == name for one in walk(part))

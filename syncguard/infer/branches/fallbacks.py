@@ -22,7 +22,7 @@ from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, FUNCTION, LEAVE, LO
 from syncguard.read.walk import mentions, walk
 
 CONVERTS: Final = "where a number is given for a tensor"
-SPENT: Final = "on the first step"
+FIRST: Final = "on the first step"
 AMISS: Final = "where something is amiss, as it warns"
 UNDONE: Final = "where something is to be undone"
 FALLBACK: Final = "where the data leave nothing to compute"
@@ -34,7 +34,7 @@ def excused(node: core.If, outcome: bool, frame: Frame) -> str:
     if fallback(node.test, body, other, frame):
         return FALLBACK
     if spent(node.test, outcome, body, frame):
-        return SPENT
+        return FIRST
     if undoes(node.test, outcome, body, frame):
         return UNDONE
     if remembers(node, outcome, frame):

@@ -11,7 +11,7 @@ from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BIND, CALL, CHOOSE, DO, IF, INDEX, LOOP, NAME, SEQ, TRY, UPDATE, WITH
-from syncguard.read.walk import binds, targets, walk
+from syncguard.read.walk import binds, looped, targets, walk
 
 Paths = frozenset[str]  # of what comes of a model: `x`, `self.state`
 NONE_YET: Final[Paths] = frozenset()
@@ -24,7 +24,7 @@ def feeds_itself(node: core.Loop, frame: Frame) -> str:
     within = routine.owner is not None and routine.owner.is_module
     if routine.host or (within and places.is_("hot", "module_methods", routine.name)):
         return ""
-    inner = {id(part) for loop in walk(node.body) if type(loop) is LOOP for part in walk(loop.body)}  # these have turns
+    inner = looped(node.body)  # these have turns
     turns = [one for one in walk(node.body) if type(one) is CALL and id(one) not in inner]
     calls = [one for one in turns if _is_model(one.fn, frame)]
     if not calls and generates(routine.node, places):

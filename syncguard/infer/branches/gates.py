@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from syncguard.infer.branches.fallbacks import divides
+from syncguard.infer.branches.fallbacks import FIRST, divides
 from syncguard.infer.branches.first_turn import in_first_turn
 from syncguard.infer.branches.keeps import BUILDS, GROWS, held, lacking, renewed, strays, unbuilt
 from syncguard.infer.branches.left_out import is_one
@@ -28,7 +28,6 @@ EVERY: Final = "every n-th step"
 NOTHING: Final = "where there is nothing"
 LEFT: Final = "behind a flag that this function leaves the other way"
 ZERO: Final = "where it would divide by zero"
-FIRST: Final = "on the first step"
 LAST: Final = "at the last step"
 BROKEN: Final = "where a value is not finite"
 

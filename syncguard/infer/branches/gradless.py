@@ -11,8 +11,8 @@ from syncguard.infer.routine import Frame, Routine
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import CALL, FUNCTION, LOOP
-from syncguard.read.walk import walk
+from syncguard.read.tags import CALL, FUNCTION
+from syncguard.read.walk import looped, walk
 
 DEEPEST: Final = 3  # calls to a model that `x = self.step(x)` leads to
 
@@ -36,10 +36,8 @@ def _runs(routine: Routine, places: Places, deep: int) -> bool:
     """Whether a function does so once: what loops over it generates by itself."""
     node = routine.node
     given = {param.name for param in node.params} - {*ME} if type(node) is FUNCTION else set()
-    looped = (
-        {id(part) for loop in walk(node.body) if type(loop) is LOOP for part in walk(loop.body)} if given else set()
-    )
-    calls = [part for part in walk(node.body) if type(part) is CALL and id(part) not in looped] if given else []
+    inner = looped(node.body) if given else set()
+    calls = [part for part in walk(node.body) if type(part) is CALL and id(part) not in inner] if given else []
     fed = [call for call in calls if _takes(call, given)]
     if any(places.is_("hot", "generators", last_name(call.fn)) for call in fed):
         return True
