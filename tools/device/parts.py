@@ -170,9 +170,11 @@ def overhead(desk: Desk) -> Iterator[dict[str, Any]]:
 
 def tests(desk: Desk) -> Iterator[dict[str, Any]]:
     """The tests that are marked `device`."""
-    command = [sys.executable, "-m", "pytest", "-q", "-m", "device", "--tb=line", "-p", "no:cacheprovider"]
+    root = HERE.parents[1]
+    files = [str(path) for path in sorted((root / "tests").glob("test_*.py")) if "mark.device" in path.read_text("utf-8")]
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "device", "--tb=line", "-p", "no:cacheprovider", *files]
     command += ["--collect-only"] if desk.dry else []
-    done = subprocess.run(command, cwd=HERE.parents[1], capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     last = done.stdout.strip().split("\n")[-1]
     failed = [line for line in done.stdout.split("\n") if line.startswith(("FAILED", "ERROR"))]
     yield {"code": done.returncode, "said": last, "failed": failed}
