@@ -378,3 +378,18 @@ def test_what_one_item_takes_up_is_in_that_item(made: str, put: str, asked: str,
 
 def test_what_an_item_becomes_that_nobody_knows_the_number_of_is_in_all() -> None:
     assert codes("pair = [n, 2]\n    pair[n] = x\n    pair[0] > 3 or f()") == ["SG204"]
+
+
+PICKS = "key = 'mask' if n else 'masks'\n    kept = dict(x=n)\n    kept[key] = x > n\n    "
+EACH = "kept = dict(x=n)\n    for key in ('mask', 'masks'):\n        kept[key] = x > n\n    "
+
+
+@pytest.mark.parametrize("put", [PICKS, EACH, PICKS.replace("'mask' if n else 'masks'", "'mask'")])
+@pytest.mark.parametrize(("asked", "found"), [("kept['cache'] or f()", []), ("kept['mask'] or f()", ["SG204"])])
+def test_a_key_that_is_one_of_some_texts_fills_only_these(put: str, asked: str, found: list[str]) -> None:
+    assert codes(put + asked) == found
+
+
+@pytest.mark.parametrize("bound", ["key = f()", "key = 'a'\n    if n: key = f()", "pass"])
+def test_any_other_key_may_fill_each(bound: str) -> None:
+    assert codes(f"{bound}\n    kept = dict(x=n)\n    kept[key] = x > n\n    kept['cache'] or f()") == ["SG204"]

@@ -1192,3 +1192,10 @@ def test_a_module_of_the_project_hands_on_a_compiler_by_its_name(tmp_path, named
     (tmp_path / "parts.py").write_text(f"try:\n    import {named}\nexcept ImportError:\n    {named} = None\n")
     head = f"import torch\nfrom .parts import {named}\n@{named}.jit\n"
     assert found(tmp_path, f"{head}def add(x: torch.Tensor):\n    if x[0] > 0:\n        return 1\n") == waits
+
+
+@pytest.mark.parametrize("shaped", ["view_as", "reshape_as", "expand_as"])
+def test_the_shape_of_another_tensor_moves_nothing(shaped):
+    text = f"import numpy as np, torch\ndef f(xs, like: torch.Tensor):\n    y = torch.from_numpy(xs).{shaped}(like)\n    "
+    assert codes(text + "return y.to(like)") == ["SG301"]
+    assert codes(text + "return y[0] > 0 and y") == []

@@ -48,7 +48,7 @@ from syncguard.infer.statements.declaring import announce, promise
 from syncguard.infer.statements.effects import fetched, proved
 from syncguard.infer.statements.filling import fills_alone
 from syncguard.infer.statements.fleeting import fleeting
-from syncguard.infer.statements.holders import container_in, filled, hold, holding, under_key
+from syncguard.infer.statements.holders import container_in, filled, hold, holding, texts_of, under_key
 from syncguard.infer.statements.naming import told
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -164,7 +164,7 @@ def write(target: core.Index, value: Value, frame: Frame, source: Node) -> None:
             case Seq() | Table():
                 if type(option) is Seq:
                     read_index(key, target, frame)
-                rebind(target.of, filled(option, key, value), frame)
+                rebind(target.of, filled(option, key, value, texts_of(target.key, frame)), frame)
             case Instance(info=None) if (inside := modules_in(option, frame)) is not None:
                 rebind(target.of, option.holding(filled(inside, key, value)), frame)
             case Unknown():
@@ -233,7 +233,8 @@ def rebind(node: Node, value: Value, frame: Frame) -> None:
         holder = quiet_value(node.of, frame)
         of = container_in(holder, frame)
         if of is not None:
-            rebind(node.of, holding(holder, filled(of, quiet_value(node.key, frame), value)), frame)
+            grown = filled(of, quiet_value(node.key, frame), value, texts_of(node.key, frame))
+            rebind(node.of, holding(holder, grown), frame)
 
 
 def bind(node: core.Bind, frame: Frame) -> None:

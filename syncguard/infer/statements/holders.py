@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from syncguard.infer.branches.meant import binders
 from syncguard.infer.domain.lattice import join
 from syncguard.infer.domain.values import UNKNOWN, Const, Instance, Seq, Table, Unknown, Value, options
 from syncguard.infer.expressions.containers import modules_in
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, INDEX, NAME, SEQ
+from syncguard.read.tags import ATTR, BIND, CHOOSE, CONST, FUNCTION, INDEX, LOOP, NAME, SEQ
 
 
-def filled(of: Seq | Table, key: Value, value: Value) -> Value:
-    """The container with `value` under `key`; under None, where any of its items has become this one."""
+def filled(of: Seq | Table, key: Value, value: Value, texts: tuple[str, ...] = ()) -> Value:
+    """The container with `value` under `key`, which is one of some texts where these are known; under None, where any
+    of its items has become this one."""
     if type(of) is Seq and of.items and type(key) is Const and key.value is None:
         return Seq(of.kind, tuple([_grown(item, value) for item in of.items]), names=of.names)
     if isinstance(of, Seq):
@@ -22,9 +24,38 @@ def filled(of: Seq | Table, key: Value, value: Value) -> Value:
         return Seq(of.kind, None, join(of.element, value) if of.items != () else value)
     if type(key) is Const and isinstance(key.value, (str, int)):
         return Table({**of.items, key.value: value}, of.element, of.keys)
+    if texts:
+        some = {text: join(of.items.get(text, of.element), value) for text in texts}
+        return Table({**of.items, **some}, of.element, of.keys)
     element = value if of.element is UNKNOWN and not of.items else join(of.element, value)
     items = {at: _grown(held, value) for at, held in of.items.items()}
     return Table(items, element, of.keys if type(key) is Const else key)
+
+
+def texts_of(key: Node, frame: Frame) -> tuple[str, ...]:
+    """The texts that a name stands for which is a key, `"mask" if single else "masks"`; none where it may be others."""
+    node = frame.routine.node
+    if type(key) is not NAME or (type(node) is FUNCTION and key.id in [param.name for param in node.params]):
+        return ()
+    found: list[str] = []
+    for part in binders(frame.routine).get(key.id, ()):
+        if type(part) is BIND and all(type(target) in (INDEX, ATTR) for target in part.targets):
+            continue  # `items[key] = value` binds something in `items`
+        values = _bound(part)
+        texts = [one.value for one in values if type(one) is CONST and isinstance(one.value, str)]
+        if not texts or len(texts) < len(values):
+            return ()
+        found.extend(texts)
+    return tuple(dict.fromkeys(found))
+
+
+def _bound(part: Node) -> tuple[Node, ...]:
+    """The values that a statement gives to a name, where it says them."""
+    if type(part) is BIND and part.value is not None and len(part.targets) == 1 and type(part.targets[0]) is NAME:
+        return (part.value.yes, part.value.no) if type(part.value) is CHOOSE else (part.value,)
+    if type(part) is LOOP and type(part.target) is NAME and type(part.iterable) is SEQ:
+        return part.iterable.items
+    return ()
 
 
 def _place(of: Seq, key: Value) -> int:
