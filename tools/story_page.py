@@ -74,7 +74,7 @@ def table(found: Mapping[Size, Mapping[str, Row]]) -> Iterator[str]:
         for twin in TWINS:
             row = twins.get(twin, {})
             cells = [number(row.get(key)) for key in ("host_ms", "device_ms", "step_ms")]
-            cells += [number(throughput(row)), share(row.get("utilised")), number(row.get("waits"))]
+            cells += [number(throughput(row)), share(used(row)), number(row.get("waits"))]
             cells += [number(row.get("predicted_ms")) if twin == "before" else ""]
             cells = [str(row["fault"]), *[""] * 6] if "fault" in row else cells
             yield f"| {called(size)} | {twin} | {' | '.join(cells)} |"
@@ -91,9 +91,9 @@ def verdicts(found: Mapping[Size, Mapping[str, Row]]) -> Iterator[str]:
         steps = f"{number(before['step_ms'])} ms to {number(after['step_ms'])} ms"
         clock = f"the host's clock would have said {quotient(before['host_ms'], after['host_ms'])}"
         gained = 1 - after["step_ms"] / before["step_ms"]
-        used = before.get("utilised")
-        busy = f", which had work {share(used)} of the time before" if used is not None else ""
-        if abs(gained) <= ALIKE and (used is None or used >= BUSY):
+        worked = used(before)
+        busy = f", which had work {share(worked)} of the time before" if worked is not None else ""
+        if abs(gained) <= ALIKE and (worked is None or worked >= BUSY):
             yield f"{called(size)}: **no gain, the GPU is the limit**{busy}: a step went from {steps}; {clock}."
         elif abs(gained) <= ALIKE:
             yield f"{called(size)}: no gain: a step went from {steps}, though the GPU{busy or ' had time'}; {clock}."
@@ -117,7 +117,7 @@ def picture(rows: Sequence[Row], work: str) -> str:
         Panel("host time of a step, ms", series(lambda row: row.get("host_ms"))),
         Panel("device time of a step, ms", series(lambda row: row.get("device_ms"))),
         Panel("throughput over 200 steps, images/s", series(throughput)),
-        Panel("device in use, %", series(lambda row: percent(row.get("utilised"))), log=False, top=100.0),
+        Panel("device in use, %", series(lambda row: percent(used(row))), log=False, top=100.0),
     ]
     return plot(f"{WORKS[work]}, before and after", [called(size) for size in found], TWINS, panels)
 
@@ -129,6 +129,12 @@ def throughput(row: Row) -> float | None:
 
 def called(size: Size) -> str:
     return f"{size[0]} x {size[1]}"
+
+
+def used(row: Row) -> float | None:
+    """The share of the time in which the device worked; more than all of it is none."""
+    found = row.get("utilised")
+    return None if found is None or found > 1 else float(found)
 
 
 def number(value: float | None) -> str:
