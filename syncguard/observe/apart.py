@@ -47,7 +47,7 @@ def apart(make: Callable[..., Iterator[Any]], *args: Any, patience: float = PATI
     done = 0
     for _ in range(PROCESSES):
         ours, theirs = context.Pipe(duplex=False)
-        process = context.Process(target=_send, args=(theirs, make, done, args), daemon=True)
+        process = context.Process(target=_send, args=(theirs, make, done, args))
         process.start()
         theirs.close()
         about: About | None = None

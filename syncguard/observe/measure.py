@@ -54,7 +54,7 @@ class Real:
     def __init__(self) -> None:
         self.name: str = torch.cuda.get_device_name()
         self.kinds: list[str] = []
-        self.cycles = _cycles(SLEEPS_MS[0])
+        self.cycles = cycles_of(SLEEPS_MS[0])
         self._traces = Traces(self.kinds.append)
         try:
             self._traces.open()
@@ -146,7 +146,7 @@ def simulated(rules: Pack, within: bool = False) -> Iterator[Simulated]:
         yield device
 
 
-def _cycles(milliseconds: float) -> int:
+def cycles_of(milliseconds: float) -> int:
     """Cycles of torch.cuda._sleep that last about so long, measured with events."""
     cycles = 10_000_000
     event: Any = torch.cuda.Event
