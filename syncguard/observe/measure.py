@@ -79,7 +79,7 @@ class Real:
         torch.cuda.synchronize()
         over = torch.cuda.Event()  # type: ignore[no-untyped-call]
         torch.cuda._sleep(int(self.cycles * sleep_ms / SLEEPS_MS[0]))  # type: ignore[no-untyped-call]
-        over.record()  # type: ignore[no-untyped-call]
+        over.record()
         self.kinds.clear()
         before = torch.cuda.get_sync_debug_mode()
         with warnings.catch_warnings(record=True) as caught:

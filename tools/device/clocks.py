@@ -13,6 +13,7 @@ import statistics
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 import torch
@@ -20,14 +21,14 @@ import torch
 from syncguard.observe.measure import cycles_of
 
 BUSY_MS = 3.0
-TIMES = 15
+TIMES = 9
 Call = Callable[[], Any]
 
 
 def taken(calls: Mapping[str, Call], dry: bool) -> dict[str, float]:
     """`{name}_host_ms`, `{name}_held_ms`, `{name}_device_ms` of each call: medians of a few, one after the other."""
     times = 2 if dry else TIMES
-    cycles = 0 if dry else cycles_of(BUSY_MS)
+    cycles = 0 if dry else busy_cycles()
     found: dict[str, list[float]] = {}
     for _ in range(times + 1):
         for name, call in calls.items():
@@ -35,6 +36,12 @@ def taken(calls: Mapping[str, Call], dry: bool) -> dict[str, float]:
             found.setdefault(f"{name}_held_ms", []).append(held(call, cycles))
     result = {name: round(statistics.median(values[1:]), 4) for name, values in found.items()}  # the first is warm-up
     return result | {f"{name}_device_ms": worked(call) for name, call in calls.items() if not dry}
+
+
+@cache
+def busy_cycles() -> int:
+    """Cycles of work that keep this device busy for `BUSY_MS`."""
+    return cycles_of(BUSY_MS)
 
 
 def held(call: Call, cycles: int = 0) -> float:
@@ -57,5 +64,5 @@ def worked(call: Call, times: int = 3) -> float:
         for _ in range(times):
             call()
         torch.cuda.synchronize()
-    kernels = (event for event in profile.events() or () if event.device_type == torch.autograd.DeviceType.CUDA)
-    return round(sum(event.self_device_time_total for event in kernels) / 1e3 / times, 5)
+    done = (event for event in profile.events() or () if event.device_type == torch.autograd.DeviceType.CUDA)
+    return round(sum(event.time_range.elapsed_us() for event in done) / 1e3 / times, 5)

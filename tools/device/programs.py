@@ -24,7 +24,7 @@ from syncguard.observe.cuda import Device
 from syncguard.observe.simulate import Simulation
 from syncguard.pack import Example, examples
 
-# These judge a line at which nothing waits: an `if` before the copies, a loader, a read that comes too early, a setting.
+# These judge a line at which nothing waits: an `if` before the copies, a loader, an early read, a setting.
 ASIDE = {"SG210", "SG303", "SG306", "SG404", "SG901", "SG902", "SG903"}
 MARK = re.compile(r"#\s*(sync|missed):\s*([A-Z0-9, ]+)")
 BREAKING = re.compile("torch.distributed|DataParallel|compile|DataLoader")  # not in the middle of a measurement

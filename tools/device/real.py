@@ -1,4 +1,4 @@
-"""Programs that use real libraries, each run simulated and on the device: which lines wait in one and not in the other."""
+"""Programs that use real libraries, each run simulated and on the device: the lines that wait in only one of them."""
 
 from __future__ import annotations
 
