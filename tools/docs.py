@@ -11,6 +11,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import click
+import libraries_page
 import msgspec
 import story_page
 import suites_page
@@ -38,6 +39,7 @@ def pages() -> dict[Path, str]:
     """Every page that holds something made, as it should read."""
     found = {ROOT / "docs" / "cli.md": command_line(), ROOT / "docs" / "record.schema.json": record_schema()}
     found |= story_page.pages(ROOT / "docs", ROOT / "evidence")
+    found |= libraries_page.pages(ROOT / "docs", ROOT / "evidence")
     found |= suites_page.pages(ROOT / "docs")
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         text = path.read_text("utf-8") if path.is_file() else ""

@@ -74,8 +74,8 @@ def table(found: Mapping[Size, Mapping[str, Row]]) -> Iterator[str]:
         for twin in TWINS:
             row = twins.get(twin, {})
             cells = [number(row.get(key)) for key in ("host_ms", "device_ms", "step_ms")]
-            cells += [number(throughput(row)), share(row.get("utilised")), number(row.get("waits"))]
-            cells += [number(row.get("predicted_ms")) if twin == "before" else ""]
+            cells += [number(throughput(row)), share(used(row)), number(row.get("waits"))]
+            cells += [number(predicted(row)) if twin == "before" else ""]
             cells = [str(row["fault"]), *[""] * 6] if "fault" in row else cells
             yield f"| {called(size)} | {twin} | {' | '.join(cells)} |"
 
@@ -91,9 +91,10 @@ def verdicts(found: Mapping[Size, Mapping[str, Row]]) -> Iterator[str]:
         steps = f"{number(before['step_ms'])} ms to {number(after['step_ms'])} ms"
         clock = f"the host's clock would have said {quotient(before['host_ms'], after['host_ms'])}"
         gained = 1 - after["step_ms"] / before["step_ms"]
-        used = before.get("utilised")
-        busy = f", which had work {share(used)} of the time before" if used is not None else ""
-        if abs(gained) <= ALIKE and (used is None or used >= BUSY):
+        worked = used(before)
+        less = lighter(before, after)
+        busy = f", which had work {share(worked)} of the time before" if worked is not None else ""
+        if abs(gained) <= ALIKE and (worked is None or worked >= BUSY):
             yield f"{called(size)}: **no gain, the GPU is the limit**{busy}: a step went from {steps}; {clock}."
         elif abs(gained) <= ALIKE:
             yield f"{called(size)}: no gain: a step went from {steps}, though the GPU{busy or ' had time'}; {clock}."
@@ -101,7 +102,8 @@ def verdicts(found: Mapping[Size, Mapping[str, Row]]) -> Iterator[str]:
             why = "the version without waits does more work on the device"
             yield f"{called(size)}: **slower**: a step went from {steps}; {why}; {clock}."
         else:
-            yield f"{called(size)}: a step went from {steps}, {quotient(before['step_ms'], after['step_ms'])}; {clock}."
+            faster = quotient(before["step_ms"], after["step_ms"])
+            yield f"{called(size)}: a step went from {steps}, {faster}{less}; {clock}."
 
 
 def picture(rows: Sequence[Row], work: str) -> str:
@@ -116,8 +118,8 @@ def picture(rows: Sequence[Row], work: str) -> str:
     panels = [
         Panel("host time of a step, ms", series(lambda row: row.get("host_ms"))),
         Panel("device time of a step, ms", series(lambda row: row.get("device_ms"))),
-        Panel("throughput over 200 steps, images/s", series(throughput)),
-        Panel("device in use, %", series(lambda row: percent(row.get("utilised"))), log=False, top=100.0),
+        Panel("throughput over many steps, images/s", series(throughput)),
+        Panel("device in use, %", series(lambda row: percent(used(row))), log=False, top=100.0),
     ]
     return plot(f"{WORKS[work]}, before and after", [called(size) for size in found], TWINS, panels)
 
@@ -129,6 +131,26 @@ def throughput(row: Row) -> float | None:
 
 def called(size: Size) -> str:
     return f"{size[0]} x {size[1]}"
+
+
+def predicted(row: Row) -> float | None:
+    """What the model says of a step without waits. The window was slower, for the profiler: it is brought to scale."""
+    found, window = row.get("predicted_ms"), row.get("window_ms")
+    return found * row["step_ms"] / window if found is not None and window else found
+
+
+def lighter(before: Row, after: Row) -> str:
+    """How much less a device that was the limit has to do in the version without waits."""
+    one, other = before.get("busy_ms"), after.get("busy_ms")
+    if one is None or other is None or (used(before) or 0.0) < BUSY or other > one * (1 - ALIKE):
+        return ""
+    return f", since the GPU, which was the limit, works {number(other)} ms instead of {number(one)} ms"
+
+
+def used(row: Row) -> float | None:
+    """The share of the time in which the device worked; more than all of it is none."""
+    found = row.get("utilised")
+    return None if found is None or found > 1 else float(found)
 
 
 def number(value: float | None) -> str:

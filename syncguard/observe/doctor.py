@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from syncguard.observe import oracles
+from syncguard.observe.apart import Died, Next, apart
 from syncguard.observe.measure import Answer, Real, simulated
 from syncguard.observe.samples import Call, calls, explained, rows_of
 from syncguard.observe.simulate.verdict import Verdict, lacks
@@ -61,15 +62,38 @@ class Diagnosis:
 
 def diagnose(rules: Pack, select: Iterable[str] = (), opinfo: bool = True, tell: Tell = lambda text: None) -> Diagnosis:
     """Make the calls of the selected rows (all where none is named) with every means that this machine has."""
+    begin = time.perf_counter()
+    checked, faults = said(rules, select, opinfo, tell)
+    name = "simulated"
+    if torch.cuda.is_available():
+        tell("what the device does, by the clock")
+        name = torch.cuda.get_device_name()
+        checked = tuple(clocked(checked, select_of(rules, select), opinfo, faults))
+    wanted = select_of(rules, select)
+    missing = tuple(sorted(set(wanted) - {one.row for one in checked}))
+    today = datetime.now(UTC).strftime("%Y-%m-%d")
+    taken = round(time.perf_counter() - begin, 1)
+    return Diagnosis(checked, len(wanted), missing, name, torch.__version__, today, taken, faults)
+
+
+def select_of(rules: Pack, select: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The rows with one of these names, all where there are none, each with all its names."""
+    names = frozenset(select)
+    return {row: spelled for row, spelled in rows_of(rules).items() if not names or names & set(spelled)}
+
+
+def said(
+    rules: Pack, select: Iterable[str] = (), opinfo: bool = True, tell: Tell = lambda text: None
+) -> tuple[tuple[Checked, ...], dict[str, str]]:
+    """All that can be said of the calls without a device, and why those that cannot be made here fail."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of sparse and nested tensors, of schedulers: not of waits
-        return _diagnosed(rules, frozenset(select), opinfo, tell)
+        return _said(rules, select_of(rules, select), opinfo, tell)
 
 
-def _diagnosed(rules: Pack, select: frozenset[str], opinfo: bool, tell: Tell) -> Diagnosis:
-    begin = time.perf_counter()
-    every = rows_of(rules)
-    wanted = {row: names for row, names in every.items() if not select or select & set(names)}
+def _said(
+    rules: Pack, wanted: Mapping[str, tuple[str, ...]], opinfo: bool, tell: Tell
+) -> tuple[tuple[Checked, ...], dict[str, str]]:
     found: dict[tuple[str, str], Checked] = {}
     faults: dict[str, str] = {}
 
@@ -92,18 +116,42 @@ def _diagnosed(rules: Pack, select: frozenset[str], opinfo: bool, tell: Tell) ->
     for (row, text), answer in oracles.refusals(tuple(wanted), opinfo).items():
         if (row, text) in found:
             found[row, text] = replace(found[row, text], fake=answer)
-    name = "simulated"
-    if torch.cuda.is_available():
-        tell("what the device does, by the clock")
-        real = Real()
-        name = real.name
-        for call in made(wanted, "cuda", opinfo, faults):
-            note(call, found=real.ask(call.run))
-        real.close()
-    missing = tuple(sorted(set(wanted) - {row for row, _ in found}))
-    today = datetime.now(UTC).strftime("%Y-%m-%d")
-    taken = round(time.perf_counter() - begin, 1)
-    return Diagnosis(tuple(found.values()), len(wanted), missing, name, torch.__version__, today, taken, faults)
+    return tuple(found.values()), faults
+
+
+def clocked(
+    checked: Sequence[Checked],
+    wanted: Mapping[str, tuple[str, ...]],
+    opinfo: bool,
+    faults: dict[str, str],
+    late: Callable[[], bool] = lambda: False,
+) -> Iterator[Checked]:
+    """The same calls with what the device did, by the clock, in a process apart; as far as there is time."""
+    left = {(one.row, one.text): one for one in checked}
+    for told in apart(by_clock, dict(wanted), opinfo):
+        match told:
+            case Died(None, how):
+                raise RuntimeError(f"what asks the device {how}")
+            case Died((row, text), how):
+                faults[text] = how
+                one = left.pop((row, text), Checked(row, text))
+                yield replace(one, found=Answer(None, fault=how))
+            case (str(row), str(text), Answer() as answer):
+                yield replace(left.pop((row, text), Checked(row, text)), found=answer)
+            case (_, str(text), str(fault)):
+                faults[text] = fault
+        if late():
+            break
+    yield from left.values()
+
+
+def by_clock(about: Next, wanted: Mapping[str, tuple[str, ...]], opinfo: bool) -> Iterator[Any]:
+    """In a process of its own: what the device did in each call."""
+    warnings.simplefilter("ignore")
+    device = Real()
+    for call in calls(wanted, "cuda", opinfo, lambda row, text: about((row, text))):
+        yield call.row, call.text, call.fault or device.ask(call.run)
+    device.close()
 
 
 def made(rows: Mapping[str, tuple[str, ...]], device: str, opinfo: bool, faults: dict[str, str]) -> Iterator[Call]:

@@ -1,7 +1,8 @@
 """A call -> does the host wait for the device in it? By the clock where there is one, else by the rows, simulated.
 
-By the clock: work of a few milliseconds is queued on the device, then the call is made. One that returns at once did
-not wait; one that returns when the work is over did, whatever mechanism made it.
+By the clock: work of a few milliseconds is queued on the device, then the call is made. One that returns while the
+work goes on did not wait, whatever it did for itself; one that always returns when the work is over did, whatever
+mechanism made it, unless its own time alone is as long: then it is asked again behind more work.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from syncguard.observe.layers import WAITS, Missing, Traces
 from syncguard.observe.simulate import Seen, Simulation
 from syncguard.pack import Pack
 
-SLEEP_MS = 10.0
+SLEEPS_MS = (10.0, 40.0, 160.0)
 TIMES = 3
+WELL = 0.5  # of the sleep: what takes less by itself and returns when it is over has waited
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class Real:
     def __init__(self) -> None:
         self.name: str = torch.cuda.get_device_name()
         self.kinds: list[str] = []
-        self.cycles = _cycles(SLEEP_MS)
+        self.cycles = cycles_of(SLEEPS_MS[0])
         self._traces = Traces(self.kinds.append)
         try:
             self._traces.open()
@@ -60,24 +62,24 @@ class Real:
             pass
 
     def ask(self, call: Callable[[], Any]) -> Answer:
-        """Try a call, warm, behind queued work: the median of a few."""
+        """Try a call, warm, behind queued work."""
         try:
             call()
             torch.cuda.synchronize()
             begin = time.perf_counter()
             call()
-            torch.cuda.synchronize()
             alone = (time.perf_counter() - begin) * 1e3
-            tries = sorted((self._once(call) for _ in range(TIMES)), key=lambda one: one.host_ms)
+            return judged(alone, lambda sleep: self._once(call, sleep))
         except Exception as fault:
             torch.cuda.synchronize()
             return Answer(None, fault=f"{type(fault).__name__}: {fault}".split("\n")[0][:160])
-        middle = tries[len(tries) // 2]
-        return replace(middle, waited=middle.host_ms - alone > SLEEP_MS / 2)
 
-    def _once(self, call: Callable[[], Any]) -> Answer:
+    def _once(self, call: Callable[[], Any], sleep_ms: float) -> Answer:
+        """One call behind a sleep; `waited`: it was over when the call returned."""
         torch.cuda.synchronize()
-        torch.cuda._sleep(self.cycles)  # type: ignore[no-untyped-call]
+        over = torch.cuda.Event()  # type: ignore[no-untyped-call]
+        torch.cuda._sleep(int(self.cycles * sleep_ms / SLEEPS_MS[0]))  # type: ignore[no-untyped-call]
+        over.record()
         self.kinds.clear()
         before = torch.cuda.get_sync_debug_mode()
         with warnings.catch_warnings(record=True) as caught:
@@ -87,14 +89,31 @@ class Real:
                 begin = time.perf_counter()
                 call()
                 taken = (time.perf_counter() - begin) * 1e3
+                waited = bool(over.query())  # type: ignore[no-untyped-call]
             finally:
                 torch.cuda.set_sync_debug_mode(before)
         kinds = tuple(self.kinds)
         torch.cuda.synchronize()
-        return Answer(None, round(taken, 3), (), sum(WAITS in str(w.message) for w in caught), kinds)
+        return Answer(waited, round(taken, 3), (), sum(WAITS in str(w.message) for w in caught), kinds)
 
     def close(self) -> None:
         self._traces.close()
+
+
+def judged(alone: float, once: Callable[[float], Answer]) -> Answer:
+    """Whether a call waits that takes so long alone. `once`: it behind a sleep, and whether that was over behind it.
+
+    It did not where the sleep goes on once; a host that was held up by something else is asked again. What queues more
+    than the device takes in advance (some 1024 kernels) is held up as well, and counts as waiting.
+    """
+    for sleep in SLEEPS_MS:
+        for _ in range(TIMES):
+            answer = once(sleep)
+            if not answer.waited:
+                return answer
+        if alone < sleep * WELL:
+            return answer
+    return replace(answer, waited=answer.host_ms - alone > sleep * WELL)
 
 
 class Simulated:
@@ -127,7 +146,7 @@ def simulated(rules: Pack, within: bool = False) -> Iterator[Simulated]:
         yield device
 
 
-def _cycles(milliseconds: float) -> int:
+def cycles_of(milliseconds: float) -> int:
     """Cycles of torch.cuda._sleep that last about so long, measured with events."""
     cycles = 10_000_000
     event: Any = torch.cuda.Event

@@ -34,11 +34,20 @@ class Call:
     fault: str = ""
 
 
-def calls(rows: Mapping[str, tuple[str, ...]], device: str, opinfo: bool = True) -> Iterator[Call]:
+Before = Callable[[str, str], bool]  # of a row and a text, before it is made: whether it is wanted
+
+
+def _every(row: str, text: str) -> bool:
+    return True
+
+
+def calls(
+    rows: Mapping[str, tuple[str, ...]], device: str, opinfo: bool = True, before: Before = _every
+) -> Iterator[Call]:
     """The calls of these rows (name -> all spellings) on "cuda" or "cpu", made within whatever mode is on."""
-    yield from by_hand(rows, device)
+    yield from by_hand(rows, device, before)
     if opinfo:
-        yield from by_opinfo(rows, device)
+        yield from by_opinfo(rows, device, before)
 
 
 def rows_of(rules: Pack) -> dict[str, tuple[str, ...]]:
@@ -60,7 +69,7 @@ def explained() -> dict[str, str]:
     return {text: str(reason) for text, reason in table["explained"].items()}
 
 
-def by_hand(rows: Mapping[str, tuple[str, ...]], device: str) -> Iterator[Call]:
+def by_hand(rows: Mapping[str, tuple[str, ...]], device: str, before: Before = _every) -> Iterator[Call]:
     """The lines of rules/samples.toml."""
     table = tomllib.loads((pack.home() / "samples.toml").read_text("utf-8"))
     space: dict[str, Any] = {"__name__": "samples"}
@@ -73,16 +82,23 @@ def by_hand(rows: Mapping[str, tuple[str, ...]], device: str) -> Iterator[Call]:
             if row not in rows:
                 continue
             for line in lines if isinstance(lines, list) else [lines]:
-                yield line_of(row, {"make": "", "call": line} if isinstance(line, str) else line, space)
+                parts = {"make": "", "call": line} if isinstance(line, str) else line
+                if before(row, text_of(parts)):
+                    yield line_of(row, parts, space)
     finally:
         with suppress(Exception):
             exec(table["after"], space)  # noqa: S102
 
 
+def text_of(line: Mapping[str, str]) -> str:
+    """A call with what it makes first."""
+    return "; ".join(filter(None, (*line["make"].split("\n"), line["call"])))
+
+
 def line_of(row: str, line: Mapping[str, str], space: Mapping[str, Any]) -> Call:
     """A call of a row from its text, over the names of a space."""
     mine = dict(space)
-    text = "; ".join(filter(None, (*line["make"].split("\n"), line["call"])))
+    text = text_of(line)
     code = compile(line["call"], f"sample of {row}", "exec")
     try:
         exec(compile(line["make"], f"sample of {row}", "exec"), mine)  # noqa: S102
@@ -91,7 +107,7 @@ def line_of(row: str, line: Mapping[str, str], space: Mapping[str, Any]) -> Call
     return Call(row, text, lambda: exec(code, mine))  # noqa: S102
 
 
-def by_opinfo(rows: Mapping[str, tuple[str, ...]], device: str) -> Iterator[Call]:
+def by_opinfo(rows: Mapping[str, tuple[str, ...]], device: str, before: Before = _every) -> Iterator[Call]:
     """The first sample inputs of the operators that have a row."""
     if not rows:
         return  # torch's database takes seconds to import
@@ -99,14 +115,17 @@ def by_opinfo(rows: Mapping[str, tuple[str, ...]], device: str) -> Iterator[Call
     seen: dict[str, int] = {}
     for op in operators():
         for row in dict.fromkeys(row_of[name] for name in spellings(op) if name in row_of):
-            for call in itertools.islice(operator_calls(op, device, torch.float32), MOST - seen.get(row, 0)):
+            wanted = MOST - seen.get(row, 0)
+            if not before(row, label_of(op)) or wanted <= 0:
+                continue
+            for call in itertools.islice(operator_calls(op, device, torch.float32), wanted):
                 seen[row] = seen.get(row, 0) + 1
                 yield Call(row, call.text, call.run, call.fault)
 
 
 def operator_calls(op: Any, device: str, dtype: torch.dtype, most: int = MOST) -> Iterator[Call]:
     """Calls of an operator on its own sample inputs of one dtype; none where it does not take the dtype."""
-    label = f"{op.name}{'.' + op.variant_test_name if op.variant_test_name else ''}"
+    label = label_of(op)
     try:
         if not op.supports_dtype(dtype, device):
             return
@@ -116,6 +135,11 @@ def operator_calls(op: Any, device: str, dtype: torch.dtype, most: int = MOST) -
         return
     for number, sample in enumerate(samples):
         yield Call(label, f"{label} {str(dtype)[6:]} sample {number}", _with(op, sample))
+
+
+def label_of(op: Any) -> str:
+    """An operator and its variant."""
+    return f"{op.name}{'.' + op.variant_test_name if op.variant_test_name else ''}"
 
 
 def _with(op: Any, sample: Any) -> Callable[[], Any]:

@@ -1,6 +1,6 @@
 """Everything that needs a GPU, in the order of its worth -> evidence/<gpu>-torch<version>.json, written as it goes.
 
-python tools/device/device.py                    all parts, in about twenty minutes
+python tools/device/device.py                    all parts, in about eight minutes
 python tools/device/device.py --part doctor      one part (again and again for several)
 python tools/device/device.py --dry-run          every part on the simulated device, small: nothing is measured
 """
@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import pickle
 import platform
 import re
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 from datetime import UTC, datetime
@@ -28,6 +30,7 @@ from parts import Desk
 ROOT = Path(__file__).parents[2]
 VERSION = 1
 DRY = "dry run"
+BESIDE = 0.35  # of the time, at most, for the parts that run at the same time
 EVERY = 10.0  # seconds between two writings of a part that goes on
 
 
@@ -42,32 +45,88 @@ def main(argv: list[str] | None = None) -> int:
         print("No GPU here: torch.cuda.is_available() is False, so nothing was measured. `--dry-run` tries every part.")
         return 2
     chosen = options.part or [*parts.PARTS]
-    share = sum(parts.PARTS[name].share for name in chosen)
-    seconds = {name: options.minutes * 60 * parts.PARTS[name].share / share for name in chosen}
+    seconds = options.minutes * 60
+    if options.half:
+        return half(chosen, Path(options.halves), time.perf_counter() + seconds)
     if len(chosen) > 1:  # each in a process of its own: what one does to the device or to torch is over with it
-        return max(apart(name, seconds[name], options) for name in chosen)
+        return together(chosen, time.perf_counter() + seconds, options)
     (name,) = chosen
     machine = machine_of(options.dry_run)
     path = Path(options.out or ROOT / "evidence") / file_of(machine)
     evidence = begun(path, machine)
-    print(f"{name}: at most {seconds[name]:.0f} s", flush=True)
-    desk = Desk(options.dry_run, time.perf_counter() + seconds[name])
+    print(f"{name}: at most {seconds:.0f} s", flush=True)
+    desk = Desk(options.dry_run, time.perf_counter() + seconds, halves=Path(options.halves) if options.halves else None)
     done = run(name, desk, lambda part: save(path, evidence, name, part))
     fault = f": {done['fault']}" if "fault" in done else ""
     print(f"{name}: {len(done['results'])} results in {done['seconds']} s{fault}, in {path}", flush=True)
     return 1 if fault else 0
 
 
-def apart(name: str, seconds: float, options: argparse.Namespace) -> int:
-    """Run one part in a process of its own; one that hangs is ended."""
-    command = [sys.executable, __file__, "--part", name, "--minutes", str(seconds / 60)]
-    command += ["--dry-run"] if options.dry_run else []
-    command += ["--out", options.out] if options.out else []
+def together(chosen: list[str], until: float, options: argparse.Namespace) -> int:
+    """Several parts: what needs no device and what times nothing all at once, then those with a clock one by one."""
+    every = {name: parts.PARTS[name] for name in chosen}
+    beside = [name for name, part in every.items() if part.beside]
+    alone = [name for name in chosen if name not in beside]
+    written = options.out or str(ROOT / "evidence")
+    with tempfile.TemporaryDirectory() as folder:
+        # A dry run's halves are all that it does: there each part finds its own.
+        halves = {name: begin(name, until, folder, ["--half"]) for name in alone
+                  if every[name].half and not options.dry_run}  # fmt: skip
+        limit = time.perf_counter() + (until - time.perf_counter()) * BESIDE
+        first = {name: begin(name, limit, folder, out_of(options, f"{folder}/{name}")) for name in beside}
+        codes = [ended(name, run, limit) for name, run in first.items()]
+        for name in beside:
+            take(Path(folder) / name, Path(written))
+        for n, name in enumerate(alone):
+            if name in halves:
+                ended(f"half of {name}", halves[name], until)
+            shares = [parts.PARTS[one].share for one in alone[n:]]
+            limit = time.perf_counter() + (until - time.perf_counter()) * shares[0] / sum(shares)
+            codes.append(ended(name, begin(name, limit, folder, out_of(options, written)), limit))
+        return max(codes)
+
+
+def out_of(options: argparse.Namespace, folder: str) -> list[str]:
+    return ["--out", folder, *(["--dry-run"] if options.dry_run else [])]
+
+
+def begin(name: str, until: float, halves: str, more: list[str]) -> subprocess.Popen[bytes]:
+    """A process for one part, or for the half of it that needs no device."""
+    minutes = max(until - time.perf_counter(), 1.0) / 60
+    command = [sys.executable, __file__, "--part", name, "--minutes", str(minutes), "--halves", halves, *more]
+    return subprocess.Popen(command)
+
+
+def ended(name: str, run: subprocess.Popen[bytes], until: float) -> int:
+    """1 where a process failed, or hangs and is ended; a part needs some time beyond its own to begin and to write."""
     try:
-        return 1 if subprocess.run(command, check=False, timeout=seconds * 1.5 + 90).returncode else 0
+        return 1 if run.wait(max(until - time.perf_counter(), 0.0) * 1.2 + 45) else 0
     except subprocess.TimeoutExpired:
+        run.kill()
+        run.wait()
         print(f"{name}: ended, it did not come back", flush=True)
         return 1
+
+
+def half(chosen: list[str], folder: Path, until: float) -> int:
+    """Keep what parts find without the device for the processes that ask it."""
+    for name in chosen:
+        make = parts.PARTS[name].half
+        if make is not None:
+            found = make(Desk(dry=False, until=until))
+            draft = folder / f"{make.__name__}.part"
+            draft.write_bytes(pickle.dumps(found))
+            draft.replace(folder / f"{make.__name__}.pickle")
+    return 0
+
+
+def take(source: Path, target: Path) -> None:
+    """The parts of the files of one folder into those of another."""
+    for path in sorted(source.glob("*-torch*.json")):
+        found = json.loads(path.read_text("utf-8"))
+        evidence = begun(target / path.name, found["machine"])
+        for name, part in found["parts"].items():
+            save(target / path.name, evidence, name, part)
 
 
 def arguments(argv: list[str] | None) -> argparse.Namespace:
@@ -77,7 +136,9 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
         "--list", action="store_true", help="name the parts, and the share of the time that each may take"
     )
     parser.add_argument("--dry-run", action="store_true", help="every part on the simulated device, small")
-    parser.add_argument("--minutes", type=float, default=20.0, help="for all the parts that are run (default: 20)")
+    parser.add_argument("--minutes", type=float, default=8.0, help="for all the parts that are run (default: 8)")
+    parser.add_argument("--half", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--halves", help=argparse.SUPPRESS)
     parser.add_argument("--out", help="folder to write into (default: evidence/)")
     return parser.parse_args(argv)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 import re
 import subprocess
 import sys
@@ -10,23 +11,25 @@ import time
 import tomllib
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import programs
+import real
 import story
 import torch
 
 from syncguard import pack
 from syncguard.observe import doctor
+from syncguard.observe.apart import Died, Next, apart
 from syncguard.observe.measure import Answer, Real, simulated
-from syncguard.observe.samples import Call, line_of, operator_calls, operators
+from syncguard.observe.samples import Call, label_of, line_of, operator_calls, operators
 
 HERE = Path(__file__).parent
 BLOCKING = re.compile("Synchronize|Memcpy|Malloc|Free|HostAlloc")
+RESERVE = 5.0  # seconds in which a part that collects first can tell what it has
 DTYPES = (torch.float32, torch.int64, torch.bool)
 
 
@@ -37,37 +40,78 @@ class Desk:
     dry: bool
     until: float = float("inf")
     rules: Any = field(default_factory=pack.load)
-    begun: float = field(default_factory=time.perf_counter)
+    halves: Path | None = None  # where what is found without the device is kept by processes beside this one
 
     @property
     def late(self) -> bool:
         return time.perf_counter() > self.until
 
-    @cached_property
-    def real(self) -> Real:
-        return Real()
+    @property
+    def left(self) -> float:
+        return self.until - time.perf_counter()
 
-    def device(self) -> AbstractContextManager[Any]:
-        """Something to ask, for as long as this lasts."""
-        return simulated(self.rules) if self.dry else nullcontext(self.real)
+    def half(self, make: Callable[[Desk], Any]) -> Any:
+        """What a function finds without the device: kept, or found now."""
+        path = self.halves / f"{make.__name__}.pickle" if self.halves else None
+        return pickle.loads(path.read_bytes()) if path and path.is_file() else make(self)
+
+    def asked(self, ask: Callable[..., Iterator[Any]], *args: Any) -> Iterator[Any]:
+        """What a generator finds on the device, in a process of its own, until it is late; in a dry run here."""
+        for told in ask(lambda what: True, True, *args) if self.dry else apart(ask, False, *args):
+            if isinstance(told, Died) and told.what is None:
+                raise RuntimeError(f"what asks the device {told.how}")
+            yield told
+            if self.late:
+                return
+
+
+def device(dry: bool, rules: Any) -> AbstractContextManager[Any]:
+    """Something to ask, for as long as this lasts."""
+    return simulated(rules) if dry else closing(Real())
 
 
 def questions(desk: Desk) -> Iterator[dict[str, Any]]:
     """What the literature leaves open, by the protocol of questions.toml: what rows, clock, layers and profiler say."""
-    table = tomllib.loads((HERE / "questions.toml").read_text("utf-8"))["question"]
-    asked = [(question, n) for question in table for n in question["sizes"][: 1 if desk.dry else None]]
-    said: dict[tuple[str, int], list[Answer]] = {}
-    with simulated(desk.rules) as device, names() as space:
-        for question, n in asked:
-            said[question["name"], n] = [device.ask(call.run) for call in calls_of(question, n, space)]
-    wanted = iter((True,) if desk.dry else itertools.repeat(True))  # the simulated runtime has no calls: once is proof
-    with desk.device() as device, names() as space:
-        for question, n in asked:
-            for call, expected in zip(calls_of(question, n, space), said[question["name"], n]):
-                answer = Answer(None, fault=call.fault) if call.fault else device.ask(call.run)
+    said = desk.half(questions_said)
+    for told in desk.asked(questions_asked):
+        if isinstance(told, Died):
+            name, n = told.what
+            yield {"question": name, "row": "", "call": "", "n": n, "said": None,
+                   "found": {"waited": None, "fault": told.how}}  # fmt: skip
+            continue
+        key = told["question"], told["n"], told["call"]
+        yield {"question": told["question"], "row": told["row"], "call": told["call"], "n": told["n"],
+               "said": said.get(key)} | told  # fmt: skip
+
+
+def questions_said(desk: Desk) -> dict[tuple[str, int, str], bool | None]:
+    """What the rows say of every call."""
+    found = {}
+    with simulated(desk.rules) as one, names() as space:
+        for question, n in sizes(desk.dry):
+            for call in calls_of(question, n, space):
+                found[question["name"], n, call.text] = one.ask(call.run).waited
+    return found
+
+
+def questions_asked(about: Next, dry: bool) -> Iterator[dict[str, Any]]:
+    """What the device does in every call."""
+    wanted = iter((True,) if dry else itertools.repeat(True))  # the simulated runtime has no calls: once is proof
+    with device(dry, pack.load()) as one, names() as space:
+        for question, n in sizes(dry):
+            if not about((question["name"], n)):
+                continue
+            for call in calls_of(question, n, space):
+                answer = Answer(None, fault=call.fault) if call.fault else one.ask(call.run)
                 result = {"question": question["name"], "row": call.row, "call": call.text, "n": n}
-                result |= {"said": expected.waited, "found": told(answer)}
+                result |= {"found": told(answer)}
                 yield result | ({"profiled": profiled(call.run)} if not answer.fault and next(wanted, False) else {})
+
+
+def sizes(dry: bool) -> list[tuple[dict[str, Any], int]]:
+    """Every question at its sizes; in a dry run at the first."""
+    table = tomllib.loads((HERE / "questions.toml").read_text("utf-8"))["question"]
+    return [(question, n) for question in table for n in question["sizes"][: 1 if dry else None]]
 
 
 def calls_of(question: dict[str, Any], n: int, space: dict[str, Any]) -> Iterator[Call]:
@@ -105,37 +149,57 @@ def on_gpu() -> bool:
 
 def rows(desk: Desk) -> Iterator[dict[str, Any]]:
     """Every call of every row: what the row says, what the device did, what the oracles say."""
-    found = doctor.diagnose(desk.rules, opinfo=not desk.dry)
-    said = {(one.row, one.text): sentence for one, sentence in doctor.conflicts(found, desk.rules)}
-    for one in found.checked:
+    checked, faults = desk.half(rows_said)
+    wanted = doctor.select_of(desk.rules, ())
+    every = checked if desk.dry else doctor.clocked(checked, wanted, True, faults, lambda: desk.late)
+    reasons = doctor.explained()
+    for one in every:
+        sentence = "" if one.text in reasons else doctor.against(one, desk.rules)
         result: dict[str, Any] = {"row": one.row, "call": one.text, "said": one.said.waited if one.said else None}
         result |= {"hazards": list(one.said.hazards)} if one.said and one.said.hazards else {}
         result |= {"found": told(one.found)} if one.found else {}
         result |= {"fake": one.fake} if one.fake else {}
-        result |= {"against": said[one.row, one.text]} if (one.row, one.text) in said else {}
-        yield result
+        yield result | ({"against": sentence} if sentence else {})
+
+
+def rows_said(desk: Desk) -> tuple[tuple[doctor.Checked, ...], dict[str, str]]:
+    """All that is said of the rows' calls without a device."""
+    return doctor.said(desk.rules, opinfo=not desk.dry)
 
 
 def opinfo(desk: Desk) -> Iterator[dict[str, Any]]:
     """Torch's own sample inputs: a letter for each, W waited, q did not, ? failed; simulated and real side by side."""
-    most, every = (1, operators()[::40]) if desk.dry else (4, operators())
-    first: dict[tuple[str, str], str] = {}
-    with simulated(desk.rules) as device:
-        for op, dtype in itertools.product(every, DTYPES):
-            if time.perf_counter() > (desk.begun + desk.until) / 2:  # the other half is for the device
-                break
-            first[label(op), str(dtype)] = letters(device, op, dtype, most)
-    with desk.device() as device:
-        for op, dtype in itertools.product(every, DTYPES):
-            said = first.get((label(op), str(dtype)), "")
-            found = letters(device, op, dtype, most)
-            if said or found:
-                agree = all(a == b for a, b in zip(said, found) if "?" not in (a, b))
-                yield {"op": label(op), "dtype": str(dtype)[6:], "said": said, "found": found, "agree": agree}
+    kept: dict[tuple[str, str], str] = {}
+    for told in desk.asked(opinfo_asked):
+        name, dtype = told.what if isinstance(told, Died) else told[:2]
+        kept[name, dtype] = f"! {told.how}" if isinstance(told, Died) else told[2]
+        if desk.left < RESERVE:
+            break
+    said = desk.half(opinfo_said)  # last: it takes longest
+    for (name, dtype), found in kept.items():
+        first = said.get((name, dtype), "")
+        if first or found:
+            agree = all(a == b for a, b in zip(first, found) if "?" not in (a, b)) and "!" not in found
+            yield {"op": name, "dtype": dtype, "said": first, "found": found, "agree": agree}
 
 
-def label(op: Any) -> str:
-    return f"{op.name}{'.' + op.variant_test_name if op.variant_test_name else ''}"
+def opinfo_said(desk: Desk) -> dict[tuple[str, str], str]:
+    """What the rows say of torch's samples."""
+    asked = operators_asked(lambda what: not desk.late, desk.dry, True)
+    return {(name, dtype): found for name, dtype, found in asked}
+
+
+def opinfo_asked(about: Next, dry: bool) -> Iterator[tuple[str, str, str]]:
+    """What the device does in torch's samples."""
+    yield from operators_asked(about, dry, dry)
+
+
+def operators_asked(about: Next, few: bool, simulate: bool) -> Iterator[tuple[str, str, str]]:
+    most, every = (1, operators()[::40]) if few else (4, operators())
+    with device(simulate, pack.load()) as one:
+        for op, dtype in itertools.product(every, DTYPES):
+            if about((label_of(op), str(dtype)[6:])):
+                yield label_of(op), str(dtype)[6:], letters(one, op, dtype, most)
 
 
 def letters(device: Any, op: Any, dtype: torch.dtype, most: int) -> str:
@@ -146,15 +210,29 @@ def letters(device: Any, op: Any, dtype: torch.dtype, most: int) -> str:
 
 
 def pages(desk: Desk) -> Iterator[dict[str, Any]]:
-    """Every program of every rule page: the lines that are marked against the lines that waited."""
+    """Every program of every rule page: the lines that waited, against its marks and against the simulated device."""
+    said = desk.half(pages_said)
     for page, program in programs.every(desk.rules):
-        seen, fault = programs.waits(program, desk.rules, desk.dry)
+        found, fault = programs.waits(program, desk.rules, desk.dry)
         must, may = programs.marks(program)
+        expected = set(said.get((page, program.line), ()))
         result: dict[str, Any] = {"page": page, "line": program.line, "section": program.section}
         if fault:
             result["fault"] = fault
-        result |= {"silent": sorted(must - set(seen)), "unmarked": sorted(set(seen) - may)}
-        yield result | {"agree": not fault and not result["silent"] and not result["unmarked"]}
+        result |= {"silent": sorted(must - set(found)), "unmarked": sorted(set(found) - may - expected)}
+        result |= {"only_said": sorted(expected - set(found)), "only_found": sorted(set(found) - expected)}
+        yield result | {"agree": not (fault or result["silent"] or result["only_said"] or result["only_found"])}
+
+
+def pages_said(desk: Desk) -> dict[tuple[str, int], list[int]]:
+    """The lines of every program that wait, simulated."""
+    return {(page, one.line): sorted(programs.waits(one, desk.rules, dry=True)[0])
+            for page, one in programs.every(desk.rules)}  # fmt: skip
+
+
+def libraries(desk: Desk) -> Iterator[dict[str, Any]]:
+    """Programs that use real libraries, simulated and on the device: lines that both tell, and that only one does."""
+    yield from real.compared(desk.dry, min(desk.left, real.PATIENCE))
 
 
 def fixes(desk: Desk) -> Iterator[dict[str, Any]]:
@@ -171,13 +249,26 @@ def overhead(desk: Desk) -> Iterator[dict[str, Any]]:
 def tests(desk: Desk) -> Iterator[dict[str, Any]]:
     """The tests that are marked `device`."""
     root = HERE.parents[1]
-    files = [str(path) for path in sorted((root / "tests").glob("test_*.py")) if "mark.device" in path.read_text("utf-8")]
-    command = [sys.executable, "-m", "pytest", "-q", "-m", "device", "--tb=line", "-p", "no:cacheprovider", *files]
+    files = [
+        str(path) for path in sorted((root / "tests").glob("test_*.py")) if "mark.device" in path.read_text("utf-8")
+    ]
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "device", "--tb=short", "-p", "no:cacheprovider", *files]
     command += ["--collect-only"] if desk.dry else []
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     last = done.stdout.strip().split("\n")[-1]
-    failed = [line for line in done.stdout.split("\n") if line.startswith(("FAILED", "ERROR"))]
-    yield {"code": done.returncode, "said": last, "failed": failed}
+    yield {"code": done.returncode, "said": last, "failed": failures(done.stdout)}
+
+
+def failures(text: str, most: int = 12) -> list[str]:
+    """Each failed test of a report of pytest, with the last lines of what it says."""
+    heads = [*re.finditer(r"^_{3,} (.+?) _{3,}$", text, re.MULTILINE)]
+    ends = [*(head.start() for head in heads[1:]), text.find("\n====", heads[-1].end()) if heads else -1]
+    found = []
+    for head, end in zip(heads, ends):
+        said = [line[:160] for line in text[head.end() : end if end > 0 else None].split("\n") if line.strip()]
+        found.append("\n".join((head[1], *said[-most:])))
+    named = [line for line in text.split("\n") if line.startswith("ERROR")]
+    return found + named
 
 
 def told(answer: Answer) -> dict[str, Any]:
@@ -205,16 +296,19 @@ class Part:
 
     run: Callable[[Desk], Iterator[dict[str, Any]]]
     share: float
+    beside: bool = False  # nothing is timed: others may run at the same time
+    half: Callable[[Desk], Any] | None = None  # what it finds without the device, in a process beside the others
 
 
 PARTS = {
-    "questions": Part(questions, 0.12),
-    "doctor": Part(rows, 0.15),
-    "pages": Part(pages, 0.08),
-    "story": Part(story.told, 0.2),
-    "overhead": Part(overhead, 0.05),
-    "opinfo": Part(opinfo, 0.22),
+    "pages": Part(pages, 0.1, beside=True),
+    "tests": Part(tests, 0.1, beside=True),
+    "libraries": Part(libraries, 0.1, beside=True),
+    "questions": Part(questions, 0.1, half=questions_said),
+    "doctor": Part(rows, 0.18, half=rows_said),
+    "story": Part(story.told, 0.12),
     "fixes": Part(fixes, 0.1),
-    "profiles": Part(story.profiles, 0.03),
-    "tests": Part(tests, 0.05),
+    "overhead": Part(overhead, 0.05),
+    "opinfo": Part(opinfo, 0.13, half=opinfo_said),
+    "profiles": Part(story.profiles, 0.02),
 }

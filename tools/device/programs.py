@@ -7,11 +7,9 @@ import io
 import logging
 import random
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
@@ -19,17 +17,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import clocks
 import torch
 
 from syncguard.observe.cuda import Device
 from syncguard.observe.simulate import Simulation
 from syncguard.pack import Example, examples
 
-# These judge a line at which nothing waits: an `if` before the copies, a read that comes too early, a setting.
-ASIDE = {"SG210", "SG306", "SG404", "SG901", "SG902", "SG903"}
-MARK = re.compile(r"#\s*(?:sync|missed):\s*([A-Z0-9, ]+)")
+# These judge a line at which nothing waits: an `if` before the copies, a loader, an early read, a setting.
+ASIDE = {"SG210", "SG303", "SG306", "SG404", "SG901", "SG902", "SG903"}
+MARK = re.compile(r"#\s*(sync|missed):\s*([A-Z0-9, ]+)")
 BREAKING = re.compile("torch.distributed|DataParallel|compile|DataLoader")  # not in the middle of a measurement
-TIMES = 20
 
 
 def every(rules: Any) -> Iterator[tuple[str, Example]]:
@@ -41,10 +39,14 @@ def every(rules: Any) -> Iterator[tuple[str, Example]]:
 
 
 def marks(program: Example) -> tuple[set[int], set[int]]:
-    """The lines of a program that must wait, and those that may: marked with any rule."""
-    found = ((n, MARK.search(line)) for n, line in enumerate(program.text.split("\n"), 1))
-    codes = {n: {code.strip() for code in match[1].split(",")} for n, match in found if match}
-    return {n for n, named in codes.items() if named - ASIDE}, set(codes)
+    """The lines of a program that must wait, and those that may: marked with any rule, or as a known gap."""
+    must, may = set(), set()
+    for n, line in enumerate(program.text.split("\n"), 1):
+        if match := MARK.search(line):
+            may.add(n)
+            codes = {code.strip() for code in match[2].split(",")}
+            must |= {n} if match[1] == "sync" and codes - ASIDE else set()
+    return must, may
 
 
 def run(program: Example, name: str) -> tuple[Any, Any]:
@@ -73,7 +75,7 @@ def waits(program: Example, rules: Any, dry: bool) -> tuple[dict[int, list[str]]
 
     engine = Simulation(rules, seen) if dry else Device(rules, seen, layers=("traces", "nodes"))
     fault = ""
-    with silence(), engine:
+    with as_new(), engine:
         try:
             run(program, name)
         except Exception as problem:
@@ -115,13 +117,12 @@ def rewritten(texts: list[str]) -> list[str]:
 
 
 def compared(before: Example, after: Example, rules: Any, dry: bool) -> dict[str, Any]:
-    """Whether two programs give the same, what still waits in the second, and the median time of a call of each."""
+    """Whether two programs give the same, what still waits in the second, and what a call of each takes."""
     try:
         engine = Simulation(rules, lambda seen: None) if dry else nullcontext()
-        with silence(), engine:
+        with as_new(), engine:
             (one, first), (two, second) = run(before, "<before>"), run(after, "<after>")
-            result: dict[str, Any] = {"equal": same(one, two)}
-            result |= {"before_ms": taken(first, dry), "after_ms": taken(second, dry)}
+            result: dict[str, Any] = {"equal": same(one, two), **clocks.taken({"before": first, "after": second}, dry)}
     except Exception as problem:
         return {"fault": f"{type(problem).__name__}: {problem}".split("\n")[0][:160]}
     left, fault = waits(after, rules, dry)
@@ -129,16 +130,27 @@ def compared(before: Example, after: Example, rules: Any, dry: bool) -> dict[str
 
 
 @contextmanager
-def silence() -> Iterator[None]:
-    """What programs print, log and are warned of is not for us."""
-    level = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
+def as_new() -> Iterator[None]:
+    """What programs print, log and are warned of is not for us, and what they set is not for the next one."""
+    checks = torch.distributions.Distribution._validate_args  # noqa: SLF001
+    dtype, grads = torch.get_default_dtype(), torch.is_grad_enabled()
+    root = logging.root
+    level, handlers, off = root.level, root.handlers[:], root.manager.disable
+    root.handlers[:], root.manager.disable = [logging.StreamHandler(io.StringIO())], logging.NOTSET
+    root.setLevel(logging.WARNING)
     try:
         with warnings.catch_warnings(), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
             warnings.simplefilter("ignore")
+            torch.distributions.Distribution.set_default_validate_args(True)
             yield
     finally:
-        logging.disable(level)
+        torch.distributions.Distribution.set_default_validate_args(checks)
+        torch.set_default_dtype(dtype)
+        torch.set_grad_enabled(grads)
+        torch.autograd.set_detect_anomaly(False)
+        torch.set_default_device(None)
+        root.handlers[:], root.manager.disable = handlers, off
+        root.setLevel(level)
 
 
 def same(one: Any, two: Any) -> bool:
@@ -158,15 +170,3 @@ def same(one: Any, two: Any) -> bool:
     if isinstance(one, (bool, int, float)) or isinstance(two, (bool, int, float)):
         return abs(float(one) - float(two)) < 1e-4 * max(1.0, abs(float(one)))
     return bool(type(one) is type(two))
-
-
-def taken(call: Any, dry: bool) -> float:
-    """Milliseconds until the device is done with a call: the median of a few."""
-    times = []
-    for _ in range(2 if dry else TIMES):
-        torch.cuda.synchronize()
-        begin = time.perf_counter()
-        call()
-        torch.cuda.synchronize()
-        times.append((time.perf_counter() - begin) * 1e3)
-    return round(statistics.median(times), 4)

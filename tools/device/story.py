@@ -6,7 +6,7 @@ import importlib.util
 import itertools
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ TWINS = {"before": "segmentation_loss", "after": "segmentation_loss_fixed"}
 # Batch and side; the published one is 256 images of 256 by 256, ten classes.
 SIZES = ((2, 32), (8, 64), (8, 256), (64, 256), (256, 256), (64, 512))
 DRY = ((2, 16),)
-STEPS, WARM = 200, 10
+STEPS, WARM = 100, 10
 
 
 def told(desk: Any) -> Iterator[dict[str, Any]]:
@@ -114,55 +114,76 @@ def utilised(step: Callable[[], Any], dry: bool) -> dict[str, Any]:
     if profile is None or not profile.trace.works:
         return {}
     trace = profile.trace
-    busy = sum(w.end - w.start for w in trace.works) if len({w.lane for w in trace.works}) == 1 else None
-    idle = cost.idle_time(trace)
+    busy, span = worked((work.start, work.end) for work in trace.works)
     everything = cost.replay(trace, range(len(trace.stops)))
     return {
-        "utilised": round(busy / max(trace.end, 1e-9), 4) if busy is not None else None,
-        "idle_ms": round(idle / 1e3 / trace.steps, 4), "waits": len(trace.stops) / trace.steps,
+        "utilised": round(busy / max(span, 1e-9), 4), "busy_ms": round(busy / 1e3 / trace.steps, 4),
+        "window_ms": round(max(trace.end, span) / 1e3 / trace.steps, 4),
+        "idle_ms": round((span - busy) / 1e3 / trace.steps, 4), "waits": len(trace.stops) / trace.steps,
         "bubbles_ms": round(sum(cost.bubbles(trace)) / 1e3 / trace.steps, 4),
         "predicted_ms": round(everything.step_us / 1e3, 4),
     }  # fmt: skip
 
 
+def worked(spans: Iterable[tuple[float, float]]) -> tuple[float, float]:
+    """How long something ran, on whatever stream, and the time between the first beginning and the last end."""
+    busy, reached, first = 0.0, float("-inf"), None
+    for start, end in sorted(spans):
+        first = start if first is None else first
+        busy += max(end - max(start, reached), 0.0)
+        reached = max(reached, end)
+    return busy, 0.0 if first is None else reached - first
+
+
+LAYERED = ((), ("traces",), ("warnings",), ("traces", "warnings"), ("traces", "warnings", "nodes", "clock"), LAYERS)
+ROUNDS = 8  # of all layers by turns, so that what changes on the machine changes for all
+
+
 def overhead(desk: Any) -> Iterator[dict[str, Any]]:
-    """A step under each recording layer."""
-    steps = 4 if desk.dry else 100
+    """A step under each recording layer, by turns. `fresh_ms`: under none, before torch's hooks were ever on."""
+    rounds, steps = (2, 2) if desk.dry else (ROUNDS, 25)
     for batch, side in DRY if desk.dry else SIZES[:3]:
-        base = 0.0
-        for layers in (
-            (),
-            ("traces",),
-            ("warnings",),
-            ("traces", "warnings"),
-            ("traces", "warnings", "nodes", "clock"),
-            LAYERS,
-        ):
-            with inside(desk):
-                step = step_of(TWINS["before"], batch, side, "step")
-                for _ in range(2 if desk.dry else WARM):
-                    step()
-                count = [0]
-                device = Device(
-                    desk.rules,
-                    lambda seen, count=count: count.__setitem__(0, count[0] + 1),
-                    layers=layers,
-                    window=(3, 2),
-                )
-                with device:
-                    times = []
-                    for _ in range(steps):
-                        torch.cuda.synchronize()
-                        begin = time.perf_counter()
-                        device.step()
-                        step()
-                        torch.cuda.synchronize()
-                        times.append((time.perf_counter() - begin) * 1e3)
-                device.measured()
-            middle = statistics.median(times)
-            base = base or middle
+        with inside(desk):
+            step = step_of(TWINS["before"], batch, side, "step")
+            for _ in range(2 if desk.dry else WARM):
+                step()
+            times: dict[tuple[str, ...], list[float]] = {layers: [] for layers in LAYERED}
+            counts = dict.fromkeys(LAYERED, 0)
+            for _ in range(rounds):
+                for layers in LAYERED:
+                    found, waits = under(layers, step, steps, desk)
+                    times[layers].append(statistics.median(found))
+                    counts[layers] += waits
+                if desk.late:
+                    break
+        for layers, found in times.items():
+            middle = statistics.median(found)
+            ratio = statistics.median(one / other for one, other in zip(found, times[()]))
             yield {"layers": list(layers), "batch": batch, "side": side, "step_ms": round(middle, 4),
-                   "ratio": round(middle / base, 4), "waits": count[0] / steps}  # fmt: skip
+                   "ratio": round(ratio, 4), "least": round(min(found) / min(times[()]), 4),
+                   "fresh_ms": round(times[()][0], 4), "rounds": len(found),
+                   "waits": counts[layers] / len(found) / steps}  # fmt: skip
+
+
+def under(layers: tuple[str, ...], step: Callable[[], Any], steps: int, desk: Any) -> tuple[list[float], int]:
+    """Milliseconds of each step under these layers, and the waits that were told."""
+    told = [0]
+
+    def tell(seen: Any) -> None:
+        told[0] += 1
+
+    device = Device(desk.rules, tell, layers=layers, window=(3, 2))
+    times = []
+    with device:
+        for _ in range(steps):
+            torch.cuda.synchronize()
+            begin = time.perf_counter()
+            device.step()
+            step()
+            torch.cuda.synchronize()
+            times.append((time.perf_counter() - begin) * 1e3)
+    device.measured()
+    return times, told[0]
 
 
 def profiles(desk: Any) -> Iterator[dict[str, Any]]:

@@ -18,7 +18,7 @@ from syncguard.observe.simulate.marks import (
 )
 from syncguard.observe.simulate.patches import Patches
 
-VERSION, CUDNN = "12.8", 91002
+VERSION, CUDNN = "12.8", 91002  # of a build that has none: others compare theirs with that of their own
 ALLOCATOR = "_cuda_CUDAAllocator_AllocatorState"
 DTYPES = {value for value in vars(torch).values() if isinstance(value, torch.dtype)}
 
@@ -39,7 +39,7 @@ def patch(patches: Patches) -> None:
         if hasattr(accelerator, name):
             patches.set(accelerator, name, value)
     patches.set(torch.cuda, "default_generators", (torch.default_generator,) * DEVICES)
-    patches.set(torch.version, "cuda", VERSION)
+    patches.set(torch.version, "cuda", torch.version.cuda or VERSION)
     patches.set(torch, "Generator", Generator)
     patches.set(torch._C, "_group_tensors_by_device_and_dtype", grouped)
     for name, stand_in in ONE_DEVICE.items():
