@@ -1,4 +1,5 @@
-"""Programs that use real libraries, each run simulated and on the device: the lines that wait in only one of them."""
+"""Programs that use real libraries, each run simulated and on the device: the lines that wait in only one of them; and
+what `check` says of these libraries."""
 
 from __future__ import annotations
 
@@ -14,10 +15,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import checking
+
 HERE = Path(__file__).parent / "libraries"
 DRY = ("plain",)
 MODES = {"simulate": "said", "cuda": "found"}
-OF_A_LIBRARY = re.compile(r".*(?:site-packages|dist-packages|/lib/python[\d.]+)/")
+OF_A_LIBRARY = re.compile(r".*(?:site-packages|dist-packages|/projects|/lib/python[\d.]+)/")
 PATIENCE = 240.0  # seconds for all of them
 Line = tuple[str, int]
 
@@ -39,21 +42,28 @@ def lacking(path: Path) -> list[str]:
 
 
 def compared(dry: bool, seconds: float = PATIENCE) -> Iterator[dict[str, Any]]:
-    """Every program in both modes, all at once; in a dry run only simulated."""
+    """Every program in both modes, and `check` of what they use, all at once; in a dry run programs, simulated."""
     modes = [mode for mode in MODES if not (dry and mode == "cuda")]
-    with tempfile.TemporaryDirectory() as folder:
-        runs = {(name, mode): started(path, mode, Path(folder) / f"{name}.{mode}.json")
+    with tempfile.TemporaryDirectory() as name:
+        folder, found = Path(name), []
+        packages = () if dry else checking.linked(folder / "projects")
+        runs = {(name, mode): started(path, mode, folder / f"{name}.{mode}.json")
                 for name, path in programs(dry).items() for mode in modes}  # fmt: skip
+        checks = {package: checking.started(folder / "projects", package) for package in packages}
         for name in programs(dry):
             faults = [fault for mode in modes if (fault := ended(runs[name, mode], seconds))]
-            records = [record(Path(folder) / f"{name}.{mode}.json") for mode in modes]
+            records = [record(folder / f"{name}.{mode}.json") for mode in modes]
+            found += [one for one in records[1:] if one is not None]
             yield {"program": name} | told(*records) | ({"fault": "; ".join(faults)} if faults else {})
+        for package, check in checks.items():
+            ended(check, seconds)
+            yield from checking.table(folder / "projects", [package], found)
 
 
 def started(path: Path, mode: str, saved: Path) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "syncguard", "run", "--device", mode, "--save", str(saved), "-q", path.name]
     root = str(Path(__file__).parents[2])
-    paths = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
+    paths = os.pathsep.join(filter(None, (root, str(saved.parent / "projects"), os.environ.get("PYTHONPATH"))))
     env = os.environ | {"OMP_NUM_THREADS": "4", "PYTHONPATH": paths}
     log = saved.with_suffix(".log").open("w")
     return subprocess.Popen(command, cwd=path.parent, env=env, stdout=log, stderr=subprocess.STDOUT, text=True)
