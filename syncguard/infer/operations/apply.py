@@ -30,7 +30,7 @@ from syncguard.infer.operations.totals import added_up
 from syncguard.infer.routine import Frame
 from syncguard.read.core import At, Node
 from syncguard.read.tags import ATTR, CALL, DO, INDEX, NAME, SEQ
-from syncguard.terms import Op, Wait
+from syncguard.terms import SETUP, Op, Wait
 
 SIZE: Final = "tensor-as-size"
 COUNTS: Final = ("int", "size", "shape", "number")  # what a tensor tells of its shape
@@ -69,6 +69,8 @@ def apply(
             _shown(frame, nodes[0])
         _fetched(frame, nodes[0])
     for wait in op.waits:
+        if wait.hazard == SETUP:
+            continue
         sure = _sure(wait, op, at, arguments, args, result, frame)
         if sure:
             operand, reason = _operand(wait, op, arguments, args, nodes, by_keyword(at, frame))
@@ -198,7 +200,7 @@ ON_HOST: Final = frozenset(
     ("pageable", "pinned", "host", "host_number")
 )  # conditions that point at a culprit on the host
 OF: Final = "of"  # no condition: the row names it
-POINTED: Final = ON_HOST | {OF, "tensor", "single", "listed", "mask", "zero_dim", "slice_bound", "integers"}
+POINTED: Final = ON_HOST | {OF, "tensor", "single", "listed", "mask", "zero_dim", "zero_dim_mask", "slice_bound", "integers"}
 
 
 def by_keyword(at: At, frame: Frame) -> dict[str, Node]:
