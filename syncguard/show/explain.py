@@ -59,6 +59,7 @@ WHEN = {
     "singular": "{} asks for singular values",
     "negative": "{} is a negative number",
     "sparse": "{} is sparse, by coordinates",
+    "uncoalesced": "{} is not coalesced already",
     "by_columns": "{} is sparse by columns",
     "not_bfloat16": "{} is of another dtype than bfloat16",
 }

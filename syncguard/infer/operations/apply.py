@@ -30,7 +30,7 @@ from syncguard.infer.operations.totals import added_up
 from syncguard.infer.routine import Frame
 from syncguard.read.core import At, Node
 from syncguard.read.tags import ATTR, CALL, DO, INDEX, NAME, SEQ
-from syncguard.terms import SETUP, Op, Wait
+from syncguard.terms import Op, Wait
 
 SIZE: Final = "tensor-as-size"
 COUNTS: Final = ("int", "size", "shape", "number")  # what a tensor tells of its shape
@@ -69,8 +69,6 @@ def apply(
             _shown(frame, nodes[0])
         _fetched(frame, nodes[0])
     for wait in op.waits:
-        if wait.hazard == SETUP:
-            continue
         sure = _sure(wait, op, at, arguments, args, result, frame)
         if sure:
             operand, reason = _operand(wait, op, arguments, args, nodes, by_keyword(at, frame))

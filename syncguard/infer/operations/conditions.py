@@ -303,7 +303,7 @@ def not_bfloat16(args: Arguments, name: str) -> int:
 
 
 def compared(args: Arguments, name: str) -> int:
-    """Other memory of the same shape: hardly anybody compares a tensor with itself."""
+    """Other memory of the same shape: hardly anybody compares a tensor with itself, or coalesces it twice."""
     return CERTAIN
 
 
@@ -331,7 +331,8 @@ CONDITIONS: Final[dict[str, Callable[[Arguments, str], int]]] = {
     "single": single, "host_values": host_values, "device_values": device_values, "evaluating": evaluating,
     "host_number": host_number, "proven": proven,
     "zero_dim_mask": zero_dim_mask, "host_mask": host_mask, "many": untold, "long": untold, "compared": compared,
-    "singular": singular, "negative": negative, "sparse": untold, "by_columns": untold, "not_bfloat16": not_bfloat16,
+    "singular": singular, "negative": negative, "uncoalesced": compared,
+    "sparse": untold, "by_columns": untold, "not_bfloat16": not_bfloat16,
 }  # fmt: skip
 WHOLE: Final = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
 

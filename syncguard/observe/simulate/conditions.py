@@ -349,6 +349,10 @@ def sparse(args: Arguments, name: str) -> bool:
     return getattr(args.get(name), "layout", None) is torch.sparse_coo
 
 
+def uncoalesced(args: Arguments, name: str) -> bool:
+    return sparse(args, name) and not args.get(name).is_coalesced()
+
+
 def by_columns(args: Arguments, name: str) -> bool:
     return getattr(args.get(name), "layout", None) in (torch.sparse_csc, torch.sparse_bsc)
 
@@ -377,7 +381,8 @@ CONDITIONS: dict[str, Callable[[Arguments, str], bool]] = {
     "evaluating": evaluating, "listed": listed, "single": single, "host_values": host_values,
     "device_values": device_values, "host_number": host_number, "proven": proven,
     "zero_dim_mask": zero_dim_mask, "host_mask": host_mask, "many": many, "long": long, "compared": compared,
-    "singular": singular, "negative": negative, "sparse": sparse, "by_columns": by_columns, "not_bfloat16": not_bfloat16,
+    "singular": singular, "negative": negative, "uncoalesced": uncoalesced,
+    "sparse": sparse, "by_columns": by_columns, "not_bfloat16": not_bfloat16,
 }  # fmt: skip
 WHOLE = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
 
