@@ -17,7 +17,7 @@ from syncguard.pages import Example, examples
 from syncguard.places import Places
 from syncguard.returns import CONDITIONS, Conditions, Result, results
 from syncguard.rows import PLACES, STATES, every, read
-from syncguard.terms import Op, Rule, Wait
+from syncguard.terms import SETUP, Op, Rule, Wait
 
 __all__ = [
     "CONDITIONS", "PLACES", "STATES", "Conditions", "Example", "Pack", "PackError", "Result",
@@ -65,8 +65,8 @@ class Pack(msgspec.Struct, frozen=True, eq=False, dict=True):
         return rule.code if rule is not None else ""
 
     def judged(self, op: Op) -> dict[str, Rule]:
-        """The page of each hazard that a row has."""
-        return {wait.hazard: self._hazards[wait.hazard] for wait in op.waits}
+        """The page of each hazard that a row has; there is none of what a program does once."""
+        return {wait.hazard: self._hazards[wait.hazard] for wait in op.waits if wait.hazard != SETUP}
 
     def base(self, name: str) -> str | None:
         """The nearest public base of a class."""
@@ -242,7 +242,7 @@ def _made(folder: Path, before: dict[str, Any]) -> list[tuple[str, Any, Any]]:
 
 
 def _check(rows: dict[str, Any], sites: dict[str, str], rules: list[dict[str, Any]]) -> None:
-    """Each hazard that a row names is judged by one page."""
+    """Each hazard that a row names is judged by one page, but for what a program does once."""
     owner: dict[str, str] = {}
     for page in rules:
         for hazard in page["hazards"]:
@@ -250,5 +250,5 @@ def _check(rows: dict[str, Any], sites: dict[str, str], rules: list[dict[str, An
                 raise PackError(f"{Path(page['path']).name}: hazard `{hazard}` is judged by {owner[hazard]} already")
     for name, row in rows.items():
         for wait in row.get("waits", ()):
-            if wait["hazard"] not in owner:
+            if wait["hazard"] not in owner and wait["hazard"] != SETUP:
                 raise PackError(f"{sites[name]}: [{name}] no page judges the hazard `{wait['hazard']}`")

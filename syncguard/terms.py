@@ -10,6 +10,7 @@ Heat = Literal["hot", "amortized", "unknown", "cold"]
 Confidence = Literal["certain", "likely", "possible"]
 Level = Literal["error", "warning", "advice"]
 Tier = Literal["safe", "unsafe", "display"]
+SETUP = "setup"  # the hazard that no page judges: a wait of what a program does once, which a run tells
 
 
 class Site(msgspec.Struct, frozen=True, order=True, array_like=True):

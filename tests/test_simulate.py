@@ -29,6 +29,10 @@ CUDA = "cuda"
 WORDS = "step %d: %.2f"
 
 
+def write(x: torch.Tensor, index: Any, value: Any) -> None:
+    x[index] = value
+
+
 def hazards(told: list[Seen]) -> list[str]:
     return [wait.hazard for wait in told]
 
@@ -64,7 +68,9 @@ HOLDS = {
     "zero_dim": (lambda: {"x": device(dtype=torch.int64)}, lambda: {"x": device(1, dtype=torch.int64)}),
     "integers": (lambda: {"x": device(1, dtype=torch.int64)}, lambda: {"x": device(dtype=torch.int64)}),
     "slice_bound": (lambda: {"x": slice(None, device(dtype=torch.int64))}, lambda: {"x": slice(0, 3)}),
+    "zero_dim_mask": (lambda: {"x": device(dtype=torch.bool)}, lambda: {"x": device(1, dtype=torch.bool)}),
     "host_index": (lambda: {"x": [0, 1]}, lambda: {"x": (0, 1)}),
+    "host_mask": (lambda: {"x": torch.ones(2, dtype=torch.bool)}, lambda: {"x": torch.tensor(True)}),
     "to_host": (lambda: {"x": torch.device("cpu")}, lambda: {"x": "cuda:0"}),
     "to_device": (lambda: {"x": device(1)}, lambda: {"x": "cpu"}),
     "pinned": (lambda: {"x": torch.ones(2).pin_memory()}, lambda: {"x": torch.ones(2)}),
@@ -82,6 +88,18 @@ HOLDS = {
     "single": (lambda: {"x": device()}, lambda: {"x": [device()]}),
     "proven": (lambda: {"x": torch.ones(2)}, lambda: {"x": [device()]}),
     "evaluating": (lambda: {"x": torch.nn.Linear(1, 1).eval()}, lambda: {"x": torch.nn.Linear(1, 1)}),
+    "many": (lambda: {"of": device(64), "x": device(64)}, lambda: {"of": device(64), "x": device(16)}),
+    "long": (lambda: {"x": device(2, 2049)}, lambda: {"x": device(2049, 2)}),
+    "compared": (lambda: {"of": device(2), "x": device(2)}, lambda: {"of": device(2), "x": device(3)}),
+    "sparse": (lambda: {"x": device(2).to_sparse()}, lambda: {"x": device(2)}),
+    "by_columns": (lambda: {"x": device(2, 2).to_sparse_csc()}, lambda: {"x": device(2, 2).to_sparse_csr()}),
+    "not_bfloat16": (lambda: {"x": device(2)}, lambda: {"x": device(2, dtype=torch.bfloat16)}),
+    "uncoalesced": (
+        lambda: {"x": torch.sparse_coo_tensor(torch.zeros(1, 2, dtype=torch.int64), torch.ones(2), (2,))},
+        lambda: {"x": device(2).to_sparse()},
+    ),
+    "negative": (lambda: {"x": -1}, lambda: {"x": 8}),
+    "singular": (lambda: {"A": device(2, 2), "x": "nuc"}, lambda: {"A": device(2, 2), "x": "fro"}),
     "zero_dim_target": (lambda: {"self": device(2, 2), "x": (0, 1)}, lambda: {"self": device(2, 2), "x": 0}),
 }
 
@@ -394,6 +412,12 @@ def test_everything_is_put_back() -> None:
         (lambda x: torch.linalg.inv(torch.diag(x)), "torch.linalg.inv", "linalg-check"),
         (lambda x: torch.cuda.synchronize(), "torch.cuda.synchronize", "synchronize"),
         (lambda x: pickle.dumps(x), "pickle.dumps", "copy-to-host"),
+        (lambda x: nn.Linear(2, 2).to(x.device), "torch.nn.Module.to", "setup"),
+        (lambda x: nn.Linear(2, 2).cuda(), "torch.nn.Module.cuda", "setup"),
+        (lambda x: torch.equal(x, x.clone()), "torch.equal", "tensor-equality"),
+        (lambda x: torch.isin(x, torch.arange(64.0, device=CUDA)), "torch.isin", "unique"),
+        (lambda x: write(x.sum(), x.sum() > 0, 0.0), "torch.Tensor.__setitem__", "mask-write"),
+        (lambda x: write(x, torch.tensor([True, False]), 0.0), "torch.Tensor.__setitem__", "host-data"),
     ],
 )
 def test_a_wait_is_told_once_by_its_name(call: Any, op: str, hazard: str, seen: list[Seen]) -> None:
@@ -409,9 +433,16 @@ def test_a_wait_is_told_once_by_its_name(call: Any, op: str, hazard: str, seen: 
         lambda x: torch.where(x > 0, x, 0.0),
         lambda x: F.one_hot(x.long(), 3),
         lambda x: x.to("cpu", non_blocking=True),
+        lambda x: nn.Linear(2, 2).to(x.device, non_blocking=True),
+        lambda x: torch.equal(x, x),
+        lambda x: torch.equal(x.detach().view(-1), x.flatten()),
+        lambda x: torch.equal(x, x[:1]),
+        lambda x: torch.isin(x, torch.arange(4.0, device=CUDA)),
+        lambda x: write(x, x > 0, 0.0),
+        lambda x: x[torch.tensor([True, False])],
         lambda x: torch.ones(2).pin_memory().to(x.device, non_blocking=True),
         lambda x: x.to("cuda", torch.float64).to(x),
-        lambda x: nn.Linear(2, 2).cuda()(x).sum().backward(),
+        lambda x: nn.Linear(2, 2, device=x.device)(x).sum().backward(),
         lambda x: F.cross_entropy(x[None], x[:1].long()),
         lambda x: nn.utils.clip_grad_norm_([nn.Parameter(x.clone())], 1.0),
         lambda x: x.long().bincount if x.numel() == 2 else None,

@@ -94,7 +94,8 @@ def waits(page: str, program: pack.Example) -> set[tuple[int, str]]:
             frame = frame.f_back
         assert frame is not None, f"{wait} has no line in the program"
         line = list(frame.f_code.co_positions())[frame.f_lasti // 2][0]
-        found.add((line or 0, PACK.by_hazard(wait.hazard).code))
+        if code := PACK.code_of(wait.hazard):
+            found.add((line or 0, code))
 
     code = compile(program.text, name, "exec")
     with contextlib.ExitStack() as stack:

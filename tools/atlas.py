@@ -101,7 +101,7 @@ def row_of(op: Op, others: list[str], rules: pack.Pack) -> str:
     waits = "<br>".join(_code(when(wait, op)) for wait in op.waits) or "never"
     versions = [f"since torch {op.since}" if op.since else "", f"until torch {op.until}" if op.until else ""]
     versions_text = ", ".join(text for text in versions if text)
-    codes = sorted({rules.by_hazard(wait.hazard).code for wait in op.waits})
+    codes = sorted({rule.code for rule in rules.judged(op).values()})
     known = state(op.evidence)
     proof = "; ".join(_proof(item) for item in op.evidence if item["state"] == known)
     caveat = f"<br><small>{_code(op.caveat)}</small>" if op.caveat else ""

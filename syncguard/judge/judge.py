@@ -22,7 +22,7 @@ from syncguard.judge.put import picked, put_behind
 from syncguard.judge.switched import switched
 from syncguard.judge.warmth import IF_HOT, Warmth
 from syncguard.pack import Pack
-from syncguard.terms import Fact, Finding, Sync
+from syncguard.terms import SETUP, Fact, Finding, Sync
 
 
 def findings_of(
@@ -57,7 +57,7 @@ def judged(
     hazard = hazard_of(sighting, routine, world, heat)
     if not hazard and heat == "unknown" and (hazard := hazard_of(sighting, routine, world, "hot")):
         heat, path = "cold", (Fact(IF_HOT, sighting.at[0], routine.home.path),)
-    if not hazard:
+    if not hazard or hazard == SETUP:
         return None
     lines = text_of(routine.home.path)
     sync = sync_of(sighting, routine, text_of)

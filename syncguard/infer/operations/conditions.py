@@ -34,12 +34,14 @@ from syncguard.infer.operations.devices import kept_on_host
 from syncguard.infer.operations.indices import (
     built,
     host_index,
+    host_mask,
     index_parts,
     integers,
     mask,
     mask_beside,
     slice_bound,
     zero_dim,
+    zero_dim_mask,
 )
 from syncguard.infer.operations.targets import place_of
 
@@ -111,6 +113,16 @@ def number(args: Arguments, name: str) -> int:
     return max(
         (min(number_sureness(kind), POSSIBLE if added and _zero(kind) else CERTAIN) for kind in kinds), default=NO
     )
+
+
+def negative(args: Arguments, name: str) -> int:
+    """Less than zero, as it is written."""
+    value = args.get(name)
+    return CERTAIN if type(value) is Const and type(value.value) in (int, float) and _below(value.value) else NO
+
+
+def _below(number: int | float) -> bool:
+    return number < 0
 
 
 def _zero(value: Value) -> bool:
@@ -280,6 +292,33 @@ def surely_dense(args: Arguments, name: str) -> int:
     return min(dense(args, name), POSSIBLE)
 
 
+def untold(args: Arguments, name: str) -> int:
+    """What only sizes or layouts decide, which a run knows."""
+    return NO
+
+
+def not_bfloat16(args: Arguments, name: str) -> int:
+    """A dtype that nobody sees: that models take the half of it is as likely."""
+    return POSSIBLE
+
+
+def compared(args: Arguments, name: str) -> int:
+    """Other memory of the same shape: hardly anybody compares a tensor with itself, or coalesces it twice."""
+    return CERTAIN
+
+
+def singular(args: Arguments, name: str) -> int:
+    """A norm of the singular values; `p=2` of all elements is none."""
+    order, of, dim = args.get(name), args.get("A"), args.get("dim")
+    if type(order) is not Const or order.value not in ("nuc", 2, -2):
+        return NO
+    if order.value == "nuc":
+        return CERTAIN
+    if name != "ord" or type(dim) is Const and dim is not NONE:
+        return NO
+    return CERTAIN if type(of) is Tensor and of.rank > 1 else POSSIBLE
+
+
 CONDITIONS: Final[dict[str, Callable[[Arguments, str], int]]] = {
     "missing": missing, "none": none, "some": some, "mean": mean,
     "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host, "of_host": of_host,
@@ -291,6 +330,9 @@ CONDITIONS: Final[dict[str, Callable[[Arguments, str], int]]] = {
     "dense": dense, "surely_dense": surely_dense, "data_or_unknown": data_or_unknown, "listed": listed,
     "single": single, "host_values": host_values, "device_values": device_values, "evaluating": evaluating,
     "host_number": host_number, "proven": proven,
+    "zero_dim_mask": zero_dim_mask, "host_mask": host_mask, "many": untold, "long": untold, "compared": compared,
+    "singular": singular, "negative": negative, "uncoalesced": compared,
+    "sparse": untold, "by_columns": untold, "not_bfloat16": not_bfloat16,
 }  # fmt: skip
 WHOLE: Final = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
 

@@ -71,6 +71,9 @@ mask = any_part(lambda part: part.dtype in MASKS)
 zero_dim = any_part(lambda part: part.rank == 0 and part.dtype not in MASKS, anywhere=True)
 
 
+zero_dim_mask = any_part(lambda part: part.rank == 0 and part.dtype in MASKS)
+
+
 integers = any_part(lambda part: part.rank != 0 and part.dtype == "int")
 
 
@@ -98,14 +101,28 @@ def slice_bound(args: Arguments, name: str) -> int:
 
 
 def host_index(args: Arguments, name: str) -> int:
-    parts = index_parts(args.get(name))
+    return _on_host(args, name, masks=False)
+
+
+def host_mask(args: Arguments, name: str) -> int:
+    """A tensor of bools that is on the host."""
+    return _on_host(args, name, masks=True)
+
+
+def _on_host(args: Arguments, name: str, masks: bool) -> int:
+    parts = tuple([part for part in index_parts(args.get(name)) if _host_mask(part) == masks])
     of = args.get("self")
     if type(of) is Tensor and of.device == "assumed" and any(map(_fetched, parts)):
         return NO  # who fetches an index has on the host what it is for
     # Of what is made on the host, and moved by who may not have been called yet, we are not sure.
     open_ = type(of) is Tensor and of.why is not None and of.why.there is not None
-    sure = max((picks_from_host(part, len(parts) > 1) for part in parts), default=NO)
+    nested = len(index_parts(args.get(name))) > 1
+    sure = max((picks_from_host(part, nested) for part in parts), default=NO)
     return min(sure, POSSIBLE) if open_ else sure
+
+
+def _host_mask(part: Value) -> bool:
+    return type(part) is Tensor and part.device == "host" and part.dtype in MASKS
 
 
 def _fetched(part: Value) -> bool:

@@ -17,22 +17,31 @@ if TYPE_CHECKING:
     from syncguard.observe.simulate.verdict import Verdict
 
 Told = tuple[str, ...]
+Given = tuple[Any, ...]
 FORWARD = "syncguard_forward"
 
 
-def again(name: str) -> Callable[[Told], str] | None:
-    """For a function whose node waits in backward: from the hazards of the call to that of its node, empty if none.
+def again(name: str) -> Callable[[Told, Given], str] | None:
+    """For a function whose node waits in backward: from the hazards of the call, and what it was given, to that of its
+    node, empty if none.
 
     The rows tell of the forward only; their caveats say so of these. A mask is counted once more when the gradient of
-    what it selected is scattered back; products look for zeros.
+    what it selected is scattered back, and an index on the host copied once more; products look for zeros; what reads
+    lengths or offsets reads them again.
     """
-    if name == "torch.Tensor.__getitem__":
-        return lambda told: "mask-read" if "mask-read" in told else ""
-    if name == "torch.Tensor.__setitem__":
-        return lambda told: "mask-write" if "mask-write" in told else ""
-    if name.rpartition(".")[2] in ("prod", "cumprod"):
-        return lambda told: "hidden-read"
+    last = name.rpartition(".")[2]
+    if last in INDEXED:
+        return lambda told, given: next((hazard for hazard in (*INDEXED[last], "host-index") if hazard in told), "")
+    if last in ("prod", "cumprod"):
+        return lambda told, given: "hidden-read"
+    if last in ("masked_scatter", "masked_scatter_"):
+        return lambda told, given: "nonzero" if getattr(given[-1], "requires_grad", False) else ""
+    if last in ("ctc_loss", "_grouped_mm"):
+        return lambda told, given: "hidden-read" if "hidden-read" in told else ""
     return None
+
+
+INDEXED = {"__getitem__": ("mask-read",), "__setitem__": ("mask-write",)}
 
 
 def remember(result: Any, name: str, hazard: str, verdict: Verdict) -> None:

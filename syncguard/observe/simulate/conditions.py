@@ -14,6 +14,7 @@ from syncguard.returns import Conditions
 MASKS = (torch.bool, torch.uint8)
 INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8)
 ABSENT = object()
+SORTED, BLOCK = 10.0, 2048  # of torch.isin and torch.mode: from where on another method is taken
 
 
 class Arguments:
@@ -118,6 +119,11 @@ def number(args: Arguments, name: str) -> bool:
     return isinstance(args.get(name), Number)
 
 
+def negative(args: Arguments, name: str) -> bool:
+    value = args.get(name)
+    return isinstance(value, (int, float)) and value < 0
+
+
 def data(args: Arguments, name: str) -> bool:
     """Python numbers, lists of them, arrays: what torch must copy from the host; of nothing, nothing is copied."""
     return is_data(args.get(name))
@@ -147,8 +153,10 @@ def built(args: Arguments, name: str) -> bool:
 
 
 def of_host(args: Arguments, name: str) -> bool:
-    """A table, or a list, that holds a tensor of the host."""
+    """A table, a list or a module that holds a tensor of the host."""
     value = args.get(name)
+    if isinstance(value, torch.nn.Module):
+        value = [*value.parameters(), *value.buffers()]
     held = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
     return any(isinstance(item, torch.Tensor) and place(item) != DEVICE for item in held)
 
@@ -186,6 +194,7 @@ def any_part(test: Callable[[torch.Tensor], bool]) -> Callable[[Arguments, str],
 
 mask = any_part(lambda part: part.dtype in MASKS)
 zero_dim = any_part(lambda part: part.ndim == 0 and part.dtype in INTEGERS)
+zero_dim_mask = any_part(lambda part: part.ndim == 0 and part.dtype in MASKS)
 integers = any_part(lambda part: part.ndim != 0 and part.dtype in INTEGERS)
 
 
@@ -210,13 +219,21 @@ def slice_bound(args: Arguments, name: str) -> bool:
 def host_index(args: Arguments, name: str) -> bool:
     for part in parts(args.get(name)):
         if isinstance(part, torch.Tensor):
-            if part.ndim and place(part) != DEVICE:
+            if part.ndim and part.dtype not in MASKS and place(part) != DEVICE:
                 return True
         elif (
             is_array(part) or (isinstance(part, (list, tuple)) and is_data(part)) or (isinstance(part, range) and part)
         ):
             return True
     return False
+
+
+def host_mask(args: Arguments, name: str) -> bool:
+    """A tensor of bools on the host: its places are counted there, in pinned memory."""
+    return any(
+        isinstance(part, torch.Tensor) and part.ndim > 0 and part.dtype in MASKS and place(part) != DEVICE
+        for part in parts(args.get(name))
+    )
 
 
 def target(args: Arguments, names: str) -> str:
@@ -299,6 +316,60 @@ def listed(args: Arguments, name: str) -> bool:
     return isinstance(value, (list, tuple)) and next(device_tensors(value), None) is not None
 
 
+def many(args: Arguments, name: str) -> bool:
+    """So many elements to look for that both sides are made unique and sorted."""
+    among, of = args.get(name), next(iter(args.named.values()))
+    sizes = [value.numel() if isinstance(value, torch.Tensor) else 1 for value in (among, of)]
+    return sizes[1] > 0 and sizes[0] >= int(SORTED * sizes[1] ** 0.145)
+
+
+def long(args: Arguments, name: str) -> bool:
+    """Slices, along the dimension that is asked for, of more elements than one block of a kernel holds."""
+    value, dim = args.get(name), args.get("dim")
+    if not isinstance(value, torch.Tensor) or not value.ndim:
+        return False
+    return value.size(dim if isinstance(dim, int) else -1) > BLOCK
+
+
+def compared(args: Arguments, name: str) -> bool:
+    """Another memory of the same shape: what is itself, empty or of another shape is known on the host."""
+    one, other = next(iter(args.named.values())), args.get(name)
+    if not (isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor)):
+        return False
+    return one.shape == other.shape and one.numel() > 0 and not same_memory(one, other)
+
+
+def same_memory(one: torch.Tensor, other: torch.Tensor) -> bool:
+    if one.layout is not torch.strided or other.layout is not torch.strided or one.dtype != other.dtype:
+        return one is other
+    return one.data_ptr() == other.data_ptr() and one.stride() == other.stride()
+
+
+def sparse(args: Arguments, name: str) -> bool:
+    return getattr(args.get(name), "layout", None) is torch.sparse_coo
+
+
+def uncoalesced(args: Arguments, name: str) -> bool:
+    return sparse(args, name) and not args.get(name).is_coalesced()
+
+
+def by_columns(args: Arguments, name: str) -> bool:
+    return getattr(args.get(name), "layout", None) in (torch.sparse_csc, torch.sparse_bsc)
+
+
+def not_bfloat16(args: Arguments, name: str) -> bool:
+    return getattr(args.get(name), "dtype", None) is not torch.bfloat16
+
+
+def singular(args: Arguments, name: str) -> bool:
+    """A norm of the singular values; `p=2` of all elements is none."""
+    order, of, dim = args.get(name), next(iter(args.named.values()), None), args.get("dim")
+    if isinstance(order, str):
+        return order == "nuc"
+    matrix = isinstance(of, torch.Tensor) and of.ndim > 1 and (dim in (ABSENT, None) or not isinstance(dim, int))
+    return name == "ord" and order in (2, -2) and matrix
+
+
 CONDITIONS: dict[str, Callable[[Arguments, str], bool]] = {
     "missing": missing, "none": none, "some": some, "mean": mean,
     "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host, "built": built,
@@ -309,6 +380,9 @@ CONDITIONS: dict[str, Callable[[Arguments, str], bool]] = {
     "surely_dense": dense, "data_or_unknown": data,  # here nothing is unknown
     "evaluating": evaluating, "listed": listed, "single": single, "host_values": host_values,
     "device_values": device_values, "host_number": host_number, "proven": proven,
+    "zero_dim_mask": zero_dim_mask, "host_mask": host_mask, "many": many, "long": long, "compared": compared,
+    "singular": singular, "negative": negative, "uncoalesced": uncoalesced,
+    "sparse": sparse, "by_columns": by_columns, "not_bfloat16": not_bfloat16,
 }  # fmt: skip
 WHOLE = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
 

@@ -32,7 +32,9 @@ def patch(patches: Patches, notes: Notes) -> None:
     patches.set(ranges, "__exit__", left)
     if torch.distributed.is_available():
         patches.wrap(torch.distributed, "init_process_group", lambda original: grouping(original, notes))
-        patches.set(torch.distributed.distributed_c10d, "init_process_group", torch.distributed.init_process_group)
+        patches.wrap(torch.distributed, "new_group", lambda original: regrouping(original, notes))
+        for name in ("init_process_group", "new_group"):
+            patches.set(torch.distributed.distributed_c10d, name, getattr(torch.distributed, name))
 
 
 def compiling(notes: Notes) -> Callable[..., Any]:
@@ -110,12 +112,28 @@ def grouping(original: Callable[..., Any], notes: Notes) -> Callable[..., Any]:
     @functools.wraps(original)
     def init_process_group(backend: Any = None, *args: Any, **settings: Any) -> Any:
         settings.pop("device_id", None)
-        if backend is None or "nccl" in str(backend):
-            notes.note("torch.distributed: gloo ran in place of nccl")
-            backend = "gloo"
-        return original(backend, *args, **settings)
+        return original(without_device("nccl" if backend is None else backend, notes), *args, **settings)
 
     return init_process_group
+
+
+def regrouping(original: Callable[..., Any], notes: Notes) -> Callable[..., Any]:
+    """new_group, which likewise asks for a backend, or takes that of all."""
+
+    @functools.wraps(original)
+    def new_group(ranks: Any = None, timeout: Any = None, backend: Any = None, *args: Any, **settings: Any) -> Any:
+        settings.pop("device_id", None)
+        return original(ranks, timeout, without_device(backend, notes), *args, **settings)
+
+    return new_group
+
+
+def without_device(backend: Any, notes: Notes) -> Any:
+    """The backend, or gloo for one that needs a device."""
+    if "nccl" not in str(backend):
+        return backend
+    notes.note("torch.distributed: gloo ran in place of nccl")
+    return "gloo"
 
 
 def late(patches: Patches, notes: Notes) -> None:

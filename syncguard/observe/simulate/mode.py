@@ -206,7 +206,8 @@ class Device(TorchFunctionMode):
             # Of what nobody has marked yet, who asked for a call that is carried knows where the result belongs.
             result = result if carried and where == HOST else put(result, where, constructor)
             if again is not None and where == DEVICE:
-                backward.remember(result, name, again(told), verdict)
+                # What is written into has the node of the write; the call itself gives nothing back.
+                backward.remember(args[0] if result is None else result, name, again(told, args), verdict)
             return result
 
         return call

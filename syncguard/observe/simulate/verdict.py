@@ -19,7 +19,7 @@ from syncguard.observe.simulate.refused import DebugMode, in_a_capture
 from syncguard.observe.simulate.seen import Frame, Seen
 from syncguard.observe.simulate.spelling import spelled
 from syncguard.pack import Pack
-from syncguard.terms import Op, Wait
+from syncguard.terms import SETUP, Op, Wait
 
 HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
@@ -41,7 +41,11 @@ def row_of(name: str, pack: Pack, version: tuple[int, ...]) -> Op | None:
 
 def waits_of(op: Op, pack: Pack, version: tuple[int, ...]) -> tuple[Wait, ...]:
     """The waits of a row that this version of torch has and that a page reports by default."""
-    return tuple(wait for wait in op.waits if holds(wait, version) and pack.by_hazard(wait.hazard).default)
+    return tuple(
+        wait
+        for wait in op.waits
+        if holds(wait, version) and (wait.hazard == SETUP or pack.by_hazard(wait.hazard).default)
+    )
 
 
 class Verdict:
@@ -111,7 +115,7 @@ class Verdict:
             self.seen(Seen(op, hazard, "backward" if backward else "forward", forward, size))
         if reported and self.debug.level:
             self.debug.meets(user)
-        in_a_capture(self.pack.by_hazard(hazard).breaks)
+        in_a_capture(("capture",) if hazard == SETUP else self.pack.by_hazard(hazard).breaks)
 
     def caller(self) -> FrameType | None:
         """The nearest frame of the user or of a library; None where torch's own frames on the way have a row."""
