@@ -5,6 +5,7 @@ What a device really does is in docs/unseen-on-a-device.md until `make device` h
 
 from __future__ import annotations
 
+import _thread
 import itertools
 import json
 import operator
@@ -145,6 +146,53 @@ def test_what_a_library_function_waits_for_is_told_under_the_name_that_the_progr
     parameter = torch.nn.Parameter(torch.ones(2))
     parameter.grad = waiting(1.0, 2.0)
     assert ("torch.nn.utils.clip_grad_norm_", "clip-grad-check") in told(program)
+
+
+def test_a_call_without_source_goes_by_the_function_that_waits_in_torch(monkeypatch):
+    class Nothing:
+        def __init__(self, device): ...
+        def __enter__(self): ...
+        def __exit__(self, *_): ...
+
+    monkeypatch.setattr(torch.cuda, "_lazy_init", lambda: None)
+    monkeypatch.setattr(torch.cuda, "device", Nothing)
+    monkeypatch.setattr(torch._C, "_cuda_synchronize", DEVICE.fire_callbacks, raising=False)
+    text = compile("torch.cuda.synchronize()", "no file", "eval")
+    assert told(lambda: eval(text, {"torch": torch})) == [("torch.cuda.synchronize", "synchronize")]
+
+
+def test_what_is_inherited_goes_by_the_public_name_of_what_was_called():
+    layer = torch.nn.Linear(1, 1)
+    layer.bias = None
+    with torch.no_grad():
+        layer.weight = torch.nn.Parameter(waiting(1.0).reshape(1, 1))
+
+    class Prior(torch.distributions.LogNormal):
+        def log_prob(self, x):
+            return super().log_prob(x)
+
+    prior = Prior(torch.ones(1), torch.ones(1))
+    assert {op for op, _ in told(lambda: layer.to("cpu"))} == {"torch.nn.Module.to"}
+    assert {op for op, _ in told(lambda: prior.log_prob(waiting(1.0)))} == {
+        "torch.distributions.TransformedDistribution.log_prob"
+    }
+
+
+def test_a_hazard_is_the_one_that_fits_what_can_be_read():
+    x, held, host = waiting(1.0, 2.0), {"x": waiting(1.0, 2.0)}, torch.tensor([0])
+
+    def program():
+        held["x"][host]
+        x[0] = 1.0
+        (
+            x.abs()
+            .to(device="cpu")
+        )  # fmt: skip
+
+    found = told(program)
+    assert ("torch.Tensor.__getitem__", "host-index") in found
+    assert ("torch.Tensor.__setitem__", "host-data") in found
+    assert ("torch.Tensor.to", "copy-to-host") in found
 
 
 def test_methods_of_modules_and_optimizers_go_by_their_public_names():
@@ -340,7 +388,55 @@ def test_what_seen_raises_reaches_the_program(modes):
             wait()
 
 
-def test_a_torch_without_cuda_is_said():
+def test_what_seen_raises_comes_once_however_it_comes(modes):
+    def forbid(seen):
+        raise PermissionError("forbidden")
+
+    def silent():
+        [*map(operator.call, (partial(STREAM.fire_callbacks, 0),))]  # no warning of Python ends it
+        for _ in range(500):
+            time.sleep(0.01)
+
+    with Device(PACK, forbid):
+        with pytest.raises(PermissionError, match="forbidden"):
+            silent()
+        with pytest.raises(PermissionError, match="forbidden"):
+            bound()
+        for _ in range(20):
+            time.sleep(0.01)  # nothing is left to raise
+
+
+def test_a_fault_that_is_raised_late_has_all_that_it_had(modes):
+    def forbid(seen):
+        fault = PermissionError("forbidden")
+        fault.place = "here"
+        raise fault
+
+    with Device(PACK, forbid), pytest.raises(PermissionError) as caught:
+        EVENT.fire_callbacks(0)
+        for _ in range(500):
+            time.sleep(0.01)
+    assert caught.value.place == "here"
+
+
+def test_a_wait_of_whose_beginning_torch_could_not_tell_is_told_at_its_end(modes):
+    found = []
+    with Device(PACK, found.append):
+        warnings.warn(WAITS, stacklevel=1)
+        bound()
+    assert [seen.kind for seen in found] == ["synchronizing operation", "cudaStreamSynchronize"]
+
+
+def test_what_backward_warned_of_is_not_told_again_when_it_is_over(modes):
+    found = []
+    text = compile("warn(message, stacklevel=1)", os.path.join("torch", "autograd", "graph.py"), "eval")
+    with Device(PACK, found.append):
+        eval(text, {"warn": warnings.warn, "message": WAITS})
+    assert found == []
+
+
+def test_a_torch_without_cuda_is_said(monkeypatch):
+    monkeypatch.setattr(torch.version, "cuda", None)
     with Device(PACK, lambda seen: None) as device:
         pass
     assert any("built without CUDA" in note for note in device.notes)
@@ -719,6 +815,49 @@ def test_a_run_on_a_device_is_recorded_by_line(modes, tmp_path):
     assert any("no wait has a cost" in note for note in record.notes)
 
 
+ENGINE = """
+def _engine_run_backward(wait):
+    wait()
+"""
+
+
+@pytest.mark.parametrize("callers", [1, 2])
+def test_a_wait_on_a_thread_of_backward_is_placed_where_backward_was_called(modes, tmp_path, monkeypatch, callers):
+    from syncguard.observe import cuda
+    from syncguard.observe.recorder import Recorder, machine
+    from syncguard.observe.watch import Watch
+
+    space = {}
+    exec(compile(ENGINE, os.path.join(os.path.dirname(torch.__file__), "autograd", "graph.py"), "exec"), space)
+    node = torch.ones(1, requires_grad=True).exp().grad_fn
+    monkeypatch.setattr(cuda, "node_now", lambda: node)
+    recorder = Recorder(PACK, str(tmp_path))
+    watch = Watch("cuda", recorder)
+    watch.engine = Device(PACK, watch.hear)
+    standing, over = threading.Semaphore(0), threading.Event()
+
+    def backward():
+        standing.release()
+        space["_engine_run_backward"](over._cond._lock.acquire)
+
+    with watch.engine:
+        over._cond._lock.acquire()
+        threads = [threading.Thread(target=backward) for _ in range(callers)]
+        [thread.start() for thread in threads]
+        [standing.acquire() for _ in threads]
+        time.sleep(0.2)
+        _thread.start_new_thread(STREAM.fire_callbacks, (0,))  # a thread without a frame of the program
+        time.sleep(0.2)
+        for thread in threads:
+            over._cond._lock.release()
+            thread.join()
+            over._cond._lock.acquire(blocking=False)
+    (wait,) = recorder.record(machine("cuda", "NVIDIA of the mind")).waits
+    assert wait.phase == "backward"
+    assert wait.place.source.strip().startswith('space["_engine_run_backward"]' if callers == 1 else "")
+    assert bool(wait.place.path) == (callers == 1)
+
+
 # -- on a device --------------------------------------------------------------------------------------
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -767,10 +906,10 @@ def test_a_wait_is_told_once_and_by_its_name(text, op):
     code = compile(text, "probe.py", "eval")
     eval(code, space)
     found = []
-    with Device(PACK, found.append):
+    with Device(PACK, found.append) as device:
         eval(code, space)
-    assert len(found) == 1
-    assert op is None or found[0].op == op or found[0].op == ""
+    assert len(found) == 1, (found, device.waited, device.notes)
+    assert op is None or found[0].op in (op, ""), found
 
 
 @pytest.mark.device
@@ -791,6 +930,16 @@ def test_what_is_forbidden_raises_on_a_device():
     def forbid(seen):
         raise PermissionError("forbidden")
 
-    x = torch.ones(8, device="cuda")
-    with Device(PACK, forbid), pytest.raises(PermissionError, match="forbidden"):
-        x.sum().item()
+    x, shown = torch.ones(8, device="cuda"), []
+    device = Device(PACK, forbid)
+    device._warnings.told = lambda: (shown.append("warned"), device._ended())
+    try:
+        with device:
+            x.sum().item()
+            shown.append("passed")
+            for _ in range(100):
+                time.sleep(0.01)
+    except PermissionError as fault:
+        assert str(fault) == "forbidden"
+        shown.append("raised")
+    assert shown == ["warned", "raised"], (shown, device.notes, warnings.filters[:3], sys.version)

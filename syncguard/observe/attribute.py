@@ -26,6 +26,8 @@ ERRANDS = ((os.path.join("torch", "optim", ""), "optimizer"), (os.path.join("tor
 PROGRAM = os.path.join(OURS, "observe", "program.py")  # from here on outwards, frames are those that started it
 CALLERS = 6
 ENGINE, NODE = "_engine_run_backward", "BackwardCFunction."  # torch's own functions that C++ calls, and that call it
+TELLING = "fire_callbacks"  # by which torch calls us
+NOWHERE = compile("", "", "exec")  # where no frame of Python is known
 # Instructions that ask for the truth of what is on the stack, or for the next item of it.
 TESTS = frozenset(bytes([number]) for name, number in dis.opmap.items()
                   if "JUMP_IF" in name or "JUMP_FORWARD_IF" in name or "JUMP_BACKWARD_IF" in name
@@ -94,12 +96,18 @@ def spot(frame: FrameType | None, files: Files) -> tuple[Spot, FrameType | None]
         if not walked:
             return Spot(code, frame.f_lasti, doing), frame
         doing = doing or errand
-        if first is None and not code.co_filename.startswith(OURS):
+        if first is None and code.co_name != TELLING and not code.co_filename.startswith(OURS):
             first = frame
         frame = frame.f_back
     if first is None:
-        first = sys._getframe()
+        return Spot(NOWHERE, 0, doing), None
     return Spot(first.f_code, first.f_lasti, doing), first
+
+
+def calling_backward() -> FrameType | None:
+    """The frame of the one thread that stands in a call of backward, which other threads do; None for several."""
+    found = [frame for frame in sys._current_frames().values() if frame.f_code.co_name == ENGINE]
+    return found[0] if len(found) == 1 else None
 
 
 def in_backward(frame: FrameType | None) -> bool:
@@ -164,6 +172,8 @@ class Places:
         return name.removeprefix(self.folder)
 
     def _place(self, code: CodeType, instruction: int) -> Place:
+        if code is NOWHERE:
+            return Place("", 0)
         line, end_line, column, end_column = position(code, instruction)
         first, last = self._line(code.co_filename, line), self._line(code.co_filename, end_line)
         known = column is not None and end_column is not None

@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from torch.overrides import resolve_name
 
-from syncguard.observe.expression import FORMAT, Given, arguments, expression, formats, lookup, operands
+from syncguard.observe.expression import FORMAT, UNREAD, Given, arguments, expression, formats, lookup, operands
 from syncguard.observe.simulate.conditions import Arguments, hold
 from syncguard.observe.simulate.marks import DEVICE, HOST, mark
 from syncguard.pack import Pack
@@ -71,15 +71,39 @@ def callee(frames: Sequence[FrameType], pack: Pack) -> Callee:
     best: Callee | None = None
     for frame in frames:
         inside = frame.f_code.co_filename.startswith(TORCH)
-        for name, args in names(frame):
-            row = pack.op(name)
-            if row is not None and row.waits:
-                best = Callee(name, hazard(row, args), decides(frame.f_code, frame.f_lasti))
-                break
-            fallback = fallback or (name if row is not None or name.startswith("torch.") else "")
+        called = _waiting(names(frame), frame, pack)
+        # What torch's frame runs is what the next one called, whose source may not say so.
+        entered = _waiting(_entered(frame), frame, pack) if inside or called is None else None
+        if found := entered or called:
+            best = found
+        else:
+            known = [name for name, _ in (*names(frame), *(_entered(frame) if inside else ()))]
+            fallback = next((name for name in known if _public_row(name, pack)), fallback)
+            fallback = fallback or next((name for name in known if name.startswith("torch.")), "")
         if not inside:
             break
     return best or Callee(fallback, UNKNOWN, bool(frames) and decides(frames[-1].f_code, frames[-1].f_lasti))
+
+
+def _waiting(named: Iterator[tuple[str, Given | None]], frame: FrameType, pack: Pack) -> Callee | None:
+    """The first of some names that has a row that waits."""
+    for name, args in named:
+        row = pack.op(name)
+        if row is not None and row.waits:
+            return Callee(name, hazard(row, args), decides(frame.f_code, frame.f_lasti))
+    return None
+
+
+def _public_row(name: str, pack: Pack) -> bool:
+    return name.startswith("torch.") and not name.startswith("torch._") and pack.op(name) is not None
+
+
+def _entered(frame: FrameType) -> Iterator[tuple[str, Given | None]]:
+    """The names of the function that a frame runs, with what its arguments hold now."""
+    module, qualified = frame.f_globals.get("__name__"), frame.f_code.co_qualname
+    if isinstance(module, str) and "<" not in qualified:
+        for name in titles(module, qualified):
+            yield name, ((), dict(frame.f_locals))
 
 
 def program_frames(start: FrameType | None) -> tuple[FrameType, ...]:
@@ -96,14 +120,27 @@ def program_frames(start: FrameType | None) -> tuple[FrameType, ...]:
 
 
 def hazard(row: Op, args: Given | None) -> str:
-    """The hazard of the row's wait that these arguments meet; its first, where they are not known."""
-    if args is not None and len(row.waits) > 1:
-        _place(args)
-        given = Arguments(row.args, *args)
-        for wait in row.waits:
-            if hold(wait.when, given):
-                return wait.hazard
-    return row.waits[0].hazard
+    """The hazard of the row's wait that these arguments meet; its first, where they are not known.
+
+    What cannot be read of them is taken to be as a wait needs it, where no other wait fits what can.
+    """
+    if args is None or len(row.waits) < 2:
+        return row.waits[0].hazard
+    _place(args)
+    given = Arguments(row.args, *args)
+    open_to_doubt = ""
+    for wait in row.waits:
+        read = [(test, names) for test, names in wait.when if not _unread(given, names)]
+        if not hold(tuple(read), given):
+            continue
+        if len(read) == len(wait.when):
+            return wait.hazard
+        open_to_doubt = open_to_doubt or (wait.hazard if read else "")
+    return open_to_doubt or row.waits[0].hazard
+
+
+def _unread(given: Arguments, names: str) -> bool:
+    return any(given.named.get(name) is UNREAD for name in names.split("|"))
 
 
 def _place(value: Any) -> None:
@@ -145,11 +182,20 @@ def names(frame: FrameType) -> Iterator[tuple[str, Given | None]]:
         yield name, operands(node, frame) if protocol in SUBSCRIPTS else None
         return
     if isinstance(node, ast.Call):
-        spelled = [*_called(node.func, frame)]
-        for name in spelled:
-            yield name, arguments(node, frame, name.startswith(TENSOR))
+        given = {bound: arguments(node, frame, bound) for bound in (False, True)}
+        method = _is_bound(node.func, frame)
+        for name in [*_called(node.func, frame)]:
+            yield name, given[method or name.startswith(TENSOR)]
     elif isinstance(node, ast.Attribute):
         yield f"{TENSOR}{node.attr}", None
+
+
+def _is_bound(func: ast.expr, frame: FrameType) -> bool:
+    """Is this the method of an object, which is its first argument?"""
+    if not isinstance(func, ast.Attribute):
+        return False
+    known, owner = lookup(func.value, frame)
+    return known and not isinstance(owner, (ModuleType, type))
 
 
 def spelled(code: CodeType, instruction: int) -> Iterator[str]:
@@ -212,16 +258,22 @@ def _of_object(value: Any) -> Iterator[str]:
         yield resolved
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
     if isinstance(name, str) and isinstance(module, str):
-        yield f"{module}.{name}"
-        yield from _public(module, name, value)
+        yield from titles(module, name.removeprefix(f"{module}."))
 
 
 def _classes(kind: type) -> Iterator[str]:
     """A class and its bases by their public names: torch.optim.Adam for torch.optim.adam.Adam."""
     for base in kind.__mro__[:-1]:
-        module, name = base.__module__, base.__qualname__
-        yield from _public(module, name, base)
-        yield f"{module}.{name}"
+        yield from titles(base.__module__, base.__qualname__)
+
+
+def titles(module: str, qualified: str) -> Iterator[str]:
+    """The names of a function or class, the public ones first: torch.nn.Module.to for torch.nn.modules.module's."""
+    outermost, dot, rest = qualified.partition(".")
+    found = getattr(sys.modules.get(module), "__dict__", {}).get(outermost)
+    if found is not None:
+        yield from (f"{name}{dot}{rest}" for name in _public(module, outermost, found))
+    yield f"{module}.{qualified}"
 
 
 def _public(module: str, name: str, value: Any) -> Iterator[str]:

@@ -26,7 +26,7 @@ import torch
 
 from syncguard.observe import cost
 from syncguard.observe.callee import UNKNOWN, Callee, callee, program_frames, spelled
-from syncguard.observe.layers import Held, Missing, Nodes, Traces, Warnings, made_by, node_now, raise_in
+from syncguard.observe.layers import FIRE, Held, Missing, Nodes, Owed, Traces, Warnings, made_by, node_now, raise_in
 from syncguard.observe.profile import Profile, timeline
 from syncguard.observe.recorder import Cost, Measured
 from syncguard.observe.simulate.seen import Frame, Seen
@@ -112,8 +112,8 @@ class Device:
             self._held.inside = False
         if self._silent:
             self.notes.append(
-                f"{self._silent} waits came with no Python warning (torch.ops, compiled code, backward): torch writes "
-                "these to standard error, and how long they took is known from the profiled window alone."
+                f"{self._silent} waits came with no Python warning (torch.ops, compiled code): torch writes these to "
+                "standard error, and how long they took is known from the profiled window alone."
             )
 
     def step(self) -> None:
@@ -166,36 +166,43 @@ class Device:
         if self._held.inside:
             return
         frame: FrameType | None = sys._getframe(2)
-        if frame is not None and frame.f_code.co_name == "fire_callbacks":
+        if frame is not None and frame.f_code.co_name == FIRE:
             frame = frame.f_back
-        if self._warnings in self._open:
+        warned = kind in SHORT_CALLS and self._warnings in self._open
+        if warned:
             self._warnings.insist()
         number = self._tell(KINDS[kind], frame)
-        if kind in SHORT_CALLS and self._warnings in self._open:
+        # What the autograd engine itself waits for is told when all of backward is over.
+        if warned and frame is not None and not _is_engine(frame):
             self._silent += len(self._held.begun) == HELD
             del self._held.begun[: 1 - HELD]
             self._held.begun.append((number, _place(frame), time.perf_counter()))
-        elif self._held.fault is not None:
-            fault, self._held.fault = self._held.fault, None
-            raise_in(threading.get_ident(), fault)
+        if (owed := self._held.owed) is not None:
+            self._held.owed = owed if warned else None
+            raise_in(threading.get_ident(), owed, frame if warned else None)
 
     def _ended(self) -> None:
-        """A warning: the binding in which the thread waited is over."""
+        """A warning: the binding in which the thread waited is over. A wait whose beginning torch could not tell (it
+        looks for our callback from the frame that waits, which may lack all that is built in) is told now.
+        """
         if self._held.inside:
             return
-        if self._traces not in self._open:
-            self._tell(WARNED, sys._getframe(2), after=True)
-        else:
-            self._settle(_place(sys._getframe(2)))
-        fault, self._held.fault = self._held.fault, None
+        frame = sys._getframe(2)
+        if self._traces not in self._open or not (self._settle(_place(frame)) or _is_engine(frame)):
+            self._tell(WARNED, frame, after=True)
+        owed, self._held.owed = self._held.owed, None
+        fault = owed.take() if owed is not None else None
         if fault is None and self._late:
             fault = self._late.pop(0)
         if fault is not None:
             raise fault
 
-    def _settle(self, place: tuple[int, int]) -> None:
-        """The first wait that this thread began here is over; what it began elsewhere before ended without a word."""
+    def _settle(self, place: tuple[int, int]) -> bool:
+        """The first wait that this thread began here is over; what it began elsewhere before ended without a word.
+        False where it had begun none at all.
+        """
         begun = self._held.begun
+        any_begun = bool(begun)
         while begun and begun[0][1] != place:
             self._silent += 1
             begun.pop(0)
@@ -203,6 +210,7 @@ class Device:
             number, _, since = begun.pop(0)
             self.waited[number] = round((time.perf_counter() - since) * 1e6, 1)
             self._window.mark("after", number)
+        return any_begun
 
     def _tell(self, kind: str, frame: FrameType | None, after: bool = False) -> int:
         self._held.inside = True
@@ -223,7 +231,7 @@ class Device:
             if node_now() is not None:
                 self._late.append(fault)
             else:
-                self._held.fault = fault
+                self._held.owed = Owed(fault)
         finally:
             self._held.inside = False
         return number
@@ -231,7 +239,7 @@ class Device:
     def _callee(self, frame: FrameType | None, node: Any) -> tuple[Callee, tuple[Frame, ...] | None]:
         forward = made_by(node) if node is not None else None
         found = program_frames(frame)
-        if node is not None and (not found or found[0].f_code.co_filename.endswith(ENGINE)):
+        if node is not None and (not found or _is_engine(found[0])):
             return self._of_node(node, forward), forward
         key = tuple((id(f.f_code), f.f_lasti) for f in found)
         if key not in self._callees:
@@ -267,6 +275,10 @@ def said(window: Costs) -> Iterator[str]:
         )
     if window.pageable:
         yield f"{window.pageable} copies in {window.steps} steps are from or to pageable memory."
+
+
+def _is_engine(frame: FrameType) -> bool:
+    return frame.f_code.co_filename.endswith(ENGINE)
 
 
 def _place(frame: FrameType | None) -> tuple[int, int]:

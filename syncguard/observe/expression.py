@@ -6,6 +6,7 @@ import ast
 import builtins
 import inspect
 import linecache
+import textwrap
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
@@ -14,6 +15,15 @@ import torch
 Given = tuple[tuple[Any, ...], dict[str, Any]]  # a call's arguments
 
 FORMAT = "torch.Tensor.__format__"
+SAFE = ("device", "dtype", "shape", "ndim", "is_cuda")  # of a plain tensor: asking for these runs nothing
+BEFORE = b"__before__."  # stands for the object of a method that is on the lines before
+
+
+class Unread:
+    """An argument that cannot be read off a frame."""
+
+
+UNREAD = Unread()
 
 
 def expression(code: CodeType, instruction: int) -> ast.expr | None:
@@ -26,34 +36,55 @@ def expression(code: CodeType, instruction: int) -> ast.expr | None:
     if not lines:
         return None
     lines[-1] = lines[-1][:end_column]
-    lines[0] = lines[0][column:]
+    before, lines[0] = lines[0][:column], lines[0][column:]
+    # A method whose object is on the lines before has the place of its name alone.
+    text = (BEFORE if before.rstrip().endswith(b".") else b"") + b"".join(lines)
     try:
-        return ast.parse(f"({b''.join(lines).decode()})", mode="eval").body
+        return ast.parse(f"({text.decode()})", mode="eval").body
     except (SyntaxError, ValueError):
         return None
 
 
 def arguments(node: ast.Call, frame: FrameType, method: bool) -> Given | None:
-    """The values of a call's arguments, where every one can be read off the frame without running anything."""
+    """The values of a call's arguments, UNREAD where one cannot be read off the frame without running anything."""
     parts: list[ast.expr] = [*node.args, *(k.value for k in node.keywords)]
     if any(isinstance(part, ast.Starred) for part in parts) or any(k.arg is None for k in node.keywords):
         return None
     if isinstance(node.func, ast.Attribute) and method:
         parts.insert(0, node.func.value)
-    looked = [lookup(part, frame) for part in parts]
-    if not all(found for found, _ in looked):
-        return None
-    values = [value for _, value in looked]
+    values = [_value(part, frame) for part in parts]
     first = len(values) - len(node.keywords)
     return tuple(values[:first]), {str(k.arg): v for k, v in zip(node.keywords, values[first:], strict=True)}
 
 
 def operands(node: ast.expr | None, frame: FrameType) -> Given | None:
-    """What a subscript works on."""
+    """What a subscript works on, and what is written there by a statement of one line."""
     if not isinstance(node, ast.Subscript):
         return None
-    looked = [lookup(node.value, frame), lookup(node.slice, frame)]
-    return (tuple(value for _, value in looked), {}) if all(found for found, _ in looked) else None
+    written = _written(node, frame)
+    found = [_value(part, frame) for part in (node.value, node.slice)]
+    return (*found, *([_value(written, frame)] if written is not None else [])), {}
+
+
+def _written(node: ast.Subscript, frame: FrameType) -> ast.expr | None:
+    """The right side of the assignment to a subscript; None where its line is no such statement."""
+    line = textwrap.dedent(linecache.getline(frame.f_code.co_filename, frame.f_lineno))
+    try:
+        body = ast.parse(line).body
+    except (SyntaxError, ValueError):
+        return None
+    for statement in body:
+        match statement:
+            case ast.Assign(targets=[ast.Subscript() as target], value=value) if ast.dump(target.slice) == ast.dump(
+                node.slice
+            ):
+                return value
+    return None
+
+
+def _value(node: ast.expr, frame: FrameType) -> Any:
+    found, value = lookup(node, frame)
+    return value if found else UNREAD
 
 
 def formats(node: ast.expr | None, frame: FrameType | None) -> bool:
@@ -82,14 +113,26 @@ def lookup(node: ast.expr, frame: FrameType) -> tuple[bool, Any]:
         case ast.Slice():
             bounds = [(True, None) if b is None else lookup(b, frame) for b in (node.lower, node.upper, node.step)]
             return all(found for found, _ in bounds), slice(*(value for _, value in bounds))
+        case ast.Subscript():
+            (held, owner), (found, key) = lookup(node.value, frame), lookup(node.slice, frame)
+            if held and found and type(owner) in (list, tuple, dict) and type(key) in (int, str):
+                item = owner.get(key, UNREAD) if type(owner) is dict else [*owner, UNREAD][_within(key, len(owner))]
+                return item is not UNREAD, item
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
             return True, -number
     return False, None
 
 
+def _within(key: Any, size: int) -> int:
+    """An index as it counts from the front; the one behind the last where there is no such item."""
+    return key % size if isinstance(key, int) and -size <= key < size else size
+
+
 def _attribute(owner: Any, name: str) -> tuple[bool, Any]:
     """An attribute that is simply there: of a module, a class, or in an object's own dictionary."""
     absent = object()
+    if name in SAFE and type(owner) in (torch.Tensor, torch.nn.Parameter):
+        return True, getattr(owner, name)
     value = (
         inspect.getattr_static(owner, name, absent)
         if not isinstance(owner, ModuleType)

@@ -16,6 +16,7 @@ import time
 import warnings
 from collections.abc import Callable
 from importlib import import_module
+from types import FrameType
 from typing import Any
 
 import torch
@@ -23,6 +24,7 @@ import torch
 from syncguard.observe.simulate.seen import Frame, frames
 
 WAITS = "called a synchronizing CUDA operation"
+FIRE = "fire_callbacks"  # what torch calls to call ours
 QUIET, WARN, RAISE = 0, 1, 2  # the sync debug modes
 MODES = {"default": QUIET, "warn": WARN, "error": RAISE}
 TRACED = {
@@ -227,32 +229,61 @@ def made_by(node: Any) -> tuple[Frame, ...] | None:
     return kept[0].frames if kept and isinstance(kept[0], Made) else None
 
 
-def raise_in(thread: int, fault: BaseException) -> None:
-    """Raise in a thread that stands in a callback of torch, which would log it: as soon as it has left the callback."""
+class Owed:
+    """What a thread has still to raise: whoever takes it raises it, and nobody a second time."""
+
+    def __init__(self, fault: BaseException) -> None:
+        self._faults = [fault]
+
+    def take(self) -> BaseException | None:
+        try:
+            return self._faults.pop()
+        except IndexError:
+            return None
+
+
+def raise_in(thread: int, owed: Owed, call: FrameType | None = None) -> None:
+    """Raise in a thread that stands in a callback of torch, which would log it: as soon as it has left the callback;
+    or this frame's call, if nothing has raised it by then.
+    """
+    instruction = call.f_lasti if call is not None else -1
+
+    def stands() -> bool:
+        frame = sys._current_frames().get(thread)
+        while frame is not None:
+            if frame.f_code.co_name == FIRE or (frame is call and frame.f_lasti == instruction):
+                return True
+            frame = frame.f_back
+        return False
 
     def wait_and_raise() -> None:
         for _ in range(100_000):
-            frame = sys._current_frames().get(thread)
-            while frame is not None and frame.f_code.co_name != "fire_callbacks":
-                frame = frame.f_back
-            if frame is None:
+            if not stands():
                 break
             time.sleep(5e-5)
-        set_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
-        set_in(ctypes.c_ulong(thread), ctypes.py_object(raised))
+        if (fault := owed.take()) is not None:
+            set_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
+            set_in(ctypes.c_ulong(thread), ctypes.py_object(_made_anew(fault)))
 
     import ctypes
 
-    arguments = fault.args  # it takes a class, which is called without arguments
-    named = {"__init__": lambda self: BaseException.__init__(self, *arguments)}
-    raised = type(type(fault).__name__, (type(fault),), named)
     threading.Thread(target=wait_and_raise, daemon=True).start()
+
+
+def _made_anew(fault: BaseException) -> type[BaseException]:
+    """A class whose only instance is as this fault: what is raised in a thread is a class, called without arguments."""
+
+    def __init__(self: BaseException) -> None:  # noqa: N807
+        BaseException.__init__(self, *fault.args)
+        vars(self).update(vars(fault))
+
+    return type(type(fault).__name__, (type(fault),), {"__init__": __init__, "__module__": type(fault).__module__})
 
 
 class Held(threading.local):
     """What a thread has still to raise, and the waits that it began and torch has not yet told the end of."""
 
     def __init__(self) -> None:
-        self.fault: BaseException | None = None
+        self.owed: Owed | None = None
         self.begun: list[tuple[int, tuple[int, int], float]] = []  # number, place, since
         self.inside = False

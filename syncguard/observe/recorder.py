@@ -19,11 +19,13 @@ import msgspec
 import syncguard
 from syncguard.observe import steps
 from syncguard.observe.attribute import (
+    NOWHERE,
     Files,
     Gone,
     Places,
     Spot,
     callers,
+    calling_backward,
     entrance,
     in_backward,
     library,
@@ -124,8 +126,11 @@ class Recorder:
         self.clock.forget()
 
     def find(self, frame: FrameType | None, seen: Seen) -> tuple[Spot, FrameType | None]:
-        """The user's place of a wait, from the frame that is innermost."""
-        return spot(frame, self.files)
+        """The user's place of a wait, from the frame that is innermost; of a thread of backward, where it was called."""
+        at, found = spot(frame, self.files)
+        if seen.phase == "backward" and (at.code is NOWHERE or self.files[at.code.co_filename][0]):
+            return spot(calling_backward(), self.files)
+        return at, found
 
     def count(self, seen: Seen, at: Spot, frame: FrameType | None, allowed: str = "") -> int:
         """Count a wait; its number among the record's waits, or -1 where the run is over."""
