@@ -59,8 +59,8 @@ def table(programs: Sequence[Row]) -> Iterator[str]:
 def checked(packages: Sequence[Row]) -> Iterator[str]:
     """What `check` says of the libraries, against what waited in them."""
     yield "What `check --heat all` says of these libraries, by reading alone: the lines that waited on the device, and"
-    yield "of its findings (SG1, SG2, SG3, SG5) those at lines that ran. To move a module to the device is no hazard and"
-    yield "not counted.\n"
+    yield "of its findings (SG1, SG2, SG3, SG5) those at lines that ran. To move a module to the device is no hazard"
+    yield "and not counted.\n"
     yield "| package | waited | of these named | findings executed | of these waited |"
     yield "|---|---|---|---|---|"
     sums = [0, 0, 0, 0]
