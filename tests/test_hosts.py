@@ -1196,6 +1196,8 @@ def test_a_module_of_the_project_hands_on_a_compiler_by_its_name(tmp_path, named
 
 @pytest.mark.parametrize("shaped", ["view_as", "reshape_as", "expand_as"])
 def test_the_shape_of_another_tensor_moves_nothing(shaped):
-    text = f"import numpy as np, torch\ndef f(xs, like: torch.Tensor):\n    y = torch.from_numpy(xs).{shaped}(like)\n    "
+    text = (
+        f"import numpy as np, torch\ndef f(xs, like: torch.Tensor):\n    y = torch.from_numpy(xs).{shaped}(like)\n    "
+    )
     assert codes(text + "return y.to(like)") == ["SG301"]
     assert codes(text + "return y[0] > 0 and y") == []
