@@ -153,3 +153,11 @@ def test_every_scale_has_room(values):
 
 def test_text_is_escaped():
     assert "<b>" not in plots.plot("<b>", ["<b>"], ["one"], [plots.Panel("<b>", ((1.0,),))])
+
+
+def test_savings_are_told_as_shares_of_the_step() -> None:
+    row = {"asking": "at the end", "width": 64, "waits": 1.0, "with_ms": 2.0, "without_ms": 1.5, "window_ms": 4.0}
+    lines = [*story_page.savings([row | {"predicted_ms": 3.2}, row])]
+    assert lines[-3] == "| at the end | 64 | 1 | 2 | 1.5 | 25 % | 20 % |"
+    assert lines[-2] == "| at the end | 64 | 1 | 2 | 1.5 | 25 % |  |"
+    assert [*story_page.savings([])] == []

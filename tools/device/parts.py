@@ -18,6 +18,7 @@ from typing import Any
 
 import programs
 import real
+import savings
 import story
 import torch
 
@@ -307,6 +308,7 @@ PARTS = {
     "questions": Part(questions, 0.1, half=questions_said),
     "doctor": Part(rows, 0.18, half=rows_said),
     "story": Part(story.told, 0.12),
+    "savings": Part(savings.told, 0.06),
     "fixes": Part(fixes, 0.1),
     "overhead": Part(overhead, 0.05),
     "opinfo": Part(opinfo, 0.13, half=opinfo_said),
