@@ -41,13 +41,13 @@ def main(argv: list[str] | None = None) -> int:
         for name, part in parts.PARTS.items():
             print(f"{name:<10} {part.share:>4.0%}  {(part.run.__doc__ or '').splitlines()[0]}")
         return 0
-    if not options.dry_run and not torch.cuda.is_available():
-        print("No GPU here: torch.cuda.is_available() is False, so nothing was measured. `--dry-run` tries every part.")
-        return 2
     chosen = options.part or [*parts.PARTS]
     seconds = options.minutes * 60
     if options.half:
         return half(chosen, Path(options.halves), time.perf_counter() + seconds)
+    if not options.dry_run and not torch.cuda.is_available():
+        print("No GPU here: torch.cuda.is_available() is False, so nothing was measured. `--dry-run` tries every part.")
+        return 2
     if len(chosen) > 1:  # each in a process of its own: what one does to the device or to torch is over with it
         return together(chosen, time.perf_counter() + seconds, options)
     (name,) = chosen

@@ -196,7 +196,7 @@ def opinfo_asked(about: Next, dry: bool) -> Iterator[tuple[str, str, str]]:
 
 
 def operators_asked(about: Next, few: bool, simulate: bool) -> Iterator[tuple[str, str, str]]:
-    most, every = (1, operators()[::40]) if few else (4, operators())
+    most, every = (1, operators()[::40]) if few else (2, operators())
     with device(simulate, pack.load()) as one:
         for op, dtype in itertools.product(every, DTYPES):
             if about((label_of(op), str(dtype)[6:])):
