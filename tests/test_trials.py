@@ -158,6 +158,30 @@ def test_what_writes_a_file_is_seldom_asked_to(body: str, heat: str) -> None:
     assert heats(f"import numpy\n\n\ndef pack(rows: torch.Tensor, path):\n    {body}\n") == [heat]
 
 
+@pytest.mark.parametrize(
+    ("head", "body", "heat"),
+    [
+        ("adopt(net, rows: torch.Tensor, path)", "net.merge(torch.load(path))\n    return rows.cpu()", "unknown"),
+        ("adopt(net, rows: torch.Tensor, path)", "old = torch.load(path)\n    return rows.cpu(), old", "cold"),
+        ("adopt(net, rows: torch.Tensor, old)", "net.load_state_dict(old)\n    return rows.cpu()", "cold"),
+        (
+            "adopt(net, rows: torch.Tensor, path)",
+            "with safe_open(path) as old:\n        return rows.cpu(), old",
+            "unknown",
+        ),
+        (
+            "adopt(net, rows: torch.Tensor, old)",
+            "if old:\n        net.load_state_dict(old)\n    return rows.cpu()",
+            "unknown",
+        ),
+        ("get(net, rows: torch.Tensor, path)", "old = torch.load(path)\n    return rows.cpu(), old", "unknown"),
+        ("__getitem__(net, rows: torch.Tensor, path)", "old = torch.load(path)\n    return rows.cpu(), old", "unknown"),
+    ],
+)
+def test_what_reads_a_checkpoint_is_seldom_asked_to(head: str, body: str, heat: str) -> None:
+    assert heats(f"def {head}:\n    {body}\n")[:1] == [heat]
+
+
 KEPT = """
 class State:
     table = None

@@ -10,13 +10,14 @@ from syncguard.judge.phases import fits
 from syncguard.judge.seldom import (
     clicked,
     ends_phase,
+    loads,
     makes_groups,
     script,
     takes_no_steps,
     trial,
     writes,
 )
-from syncguard.judge.warmth import ASKED, BETWEEN, FITS, SELDOM, WRITES, Warmth
+from syncguard.judge.warmth import ASKED, BETWEEN, FITS, LOADS, SELDOM, WRITES, Warmth
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.tags import LOOP, NAME
@@ -81,7 +82,9 @@ def _once(sighting: Sighting, routine: Routine, places: Places) -> str:
         return FITS
     if not all(small(one.node) for one in loops):
         return ""
-    return SELDOM if routine.errand else WRITES if writes(routine, places) else ""
+    if routine.errand:
+        return SELDOM
+    return WRITES if writes(routine, places) else LOADS if loads(routine, places) else ""
 
 
 def _named_for(op: str, routine: Routine) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Final
 
 from syncguard.infer.branches.stepping import called_path
@@ -18,7 +18,8 @@ from syncguard.judge.remade import made_anew
 from syncguard.judge.stands_in import stands_in
 from syncguard.places import Places, matches
 from syncguard.read import core
-from syncguard.read.tags import ATTR, CALL, FUNCTION, LEAVE, LOOP, NAME, RUN, WITH
+from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, BIND, CALL, FUNCTION, LEAVE, LOOP, NAME, RUN, WITH
 from syncguard.read.walk import bound_in, walk
 
 EQUALS: Final = ("__eq__", "__ne__")
@@ -189,16 +190,29 @@ def ends_phase(sighting: Sighting, routine: Routine, places: Places) -> bool:
 def writes(routine: Routine, places: Places) -> bool:
     """Whether each call of a function writes a file, and no memory: `np.savez(path, x)`, behind no test and in no
     loop."""
+    made = _each_call(routine) if not _calls(routine, places.memories) else ()
+    return any(type(run) is RUN and places.is_("cold", "writers", called_path(call)) for run, call in made)
+
+
+def loads(routine: Routine, places: Places) -> bool:
+    """Whether each call of a function reads a checkpoint: `state = torch.load(path)`; what gives one of many samples
+    may read a file for each."""
+    if places.is_("host", "item_methods", routine.name) or places.is_("cold", "readers_of_each", routine.name):
+        return False
+    return any(places.is_("cold", "readers", called_path(call)) for _, call in _each_call(routine))
+
+
+def _each_call(routine: Routine) -> Iterator[tuple[Node, core.Call]]:
+    """The statements of a function that stand behind no test and in no loop, and the calls that they make."""
     node = routine.node
-    todo = [*node.body] if type(node) is FUNCTION and not _calls(routine, places.memories) else []
+    todo = [*node.body] if type(node) is FUNCTION else []
     while todo:
         part = todo.pop()
         if type(part) is WITH:
             todo += part.body
-        call = part.value if type(part) is RUN else None
-        if type(call) is CALL and places.is_("cold", "writers", called_path(call)):
-            return True
-    return False
+        call = part.value if type(part) is RUN or type(part) is BIND or type(part) is LEAVE else None
+        if type(call) is CALL:
+            yield part, call
 
 
 def logarithm(routine: Routine) -> bool:

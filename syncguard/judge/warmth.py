@@ -11,6 +11,7 @@ SELDOM = "in its file called only by what runs seldom"
 BY_NAME = "by its name what runs seldom, unless another file calls it at every step"
 AROUND = "in its file called only now and then, or around loops that take the steps"
 BETWEEN = "ends a phase, unless another file calls it at every step"
+LOADS = "in a function that reads a checkpoint whenever it is called, unless another file calls it at every step"
 WRITES = "in a function that writes a file whenever it is called, unless another file calls it at every step"
 FITS = "in a method that fits what others then use, unless another file calls it at every step"
 ASKED = "in a function named for the wait, which its callers ask for, unless another file calls it at every step"
@@ -38,7 +39,8 @@ class Warmth(msgspec.Struct, frozen=True):
 def for_callers(path: tuple[Fact, ...]) -> bool:
     """Whether a path to what runs seldom says that it does as far as its own file tells."""
     return for_hot_code(path) or any(
-        fact.text in (SELDOM, BY_NAME, AROUND, BETWEEN, WRITES, FITS, ASKED) or fact.text in BESIDE for fact in path
+        fact.text in (SELDOM, BY_NAME, AROUND, BETWEEN, LOADS, WRITES, FITS, ASKED) or fact.text in BESIDE
+        for fact in path
     )
 
 
