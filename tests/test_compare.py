@@ -194,13 +194,17 @@ def test_missed_alarms_are_of_checked_files_and_of_steps():
     )
     done = joined(seen, [], ["loss.py"], lambda _: LINES)
     assert [w.static for w in done.waits] == ["missed-alarm", "", "", ""]
+    setup = Wait(Place("loss.py", 1, 1, 1, 5), "torch.nn.Module.to", "setup", count=3, steps=((2, 3),))
+    unheard = msgspec.structs.replace(setup, op="torch.new", hazard="unpredicted")
+    judged = joined(record(setup, unheard), [], ["loss.py"], lambda _: LINES)
+    assert [w.static for w in judged.waits] == ["", "missed-alarm"]  # no rule judges the first: it is silent on purpose
     (text,) = examples(done, {"loss.py": LINES})
     assert text.startswith(
         "### torch.nonzero at loss.py:7\n```python\nimport torch\nfrom torch import nn\n\n\nclass Loss("
     )
     assert "        index = torch.nonzero(mask)  # missed: SG101\n" in text
     (method,) = examples(
-        joined(record(Wait(Place("m.py", 4, 9, 4, 17), "torch.Tensor.item", "item", steps=((2, 1),), count=1)), [],
+        joined(record(Wait(Place("m.py", 4, 9, 4, 17), "torch.Tensor.item", "item", code="SG201", steps=((2, 1),), count=1)), [],
                ["m.py"], lambda _: METHOD),
         {"m.py": METHOD},
     )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from syncguard.observe.steps import Clock, Mark, measured, told
+from syncguard.observe.steps import Clock, Mark, aligned, measured, told, within
 
 
 def clock(text: str) -> Clock:
@@ -137,3 +137,19 @@ def test_a_limit_keeps_so_many_steps_and_all_of_the_last(text, kept):
     assert [mark[:2] for mark in made.marks] == [mark[:2] for mark in clock(kept).marks]
     assert made.ended
     assert told(made).total == 2
+
+
+def test_the_times_of_the_device_are_those_of_the_counted_steps():
+    steps = told(clock("ooooo"))  # ended at 1, 2, 3, 4 and 5; a step of the device begins just after each end
+    begins, times = (1.01, 2.01, 3.01, 4.01), (10.0, 20.0, 30.0, 40.0)
+    assert aligned(steps, 1, begins, times) == times
+    assert aligned(steps, 3, begins, times) == (30.0, 40.0)
+    assert aligned(steps, 3, begins[:3], times[:3]) == (30.0,)  # the end of the last was not seen
+    assert aligned(steps, 1, (), ()) == ()
+
+
+def test_a_stretch_of_time_falls_in_steps():
+    steps = told(clock("ooooo"))
+    assert within(steps, 2.02, 3.5) == (3, 4)
+    assert within(steps, 2.02, 2.5) == (3, 3)
+    assert within(steps, 0.0, 0.0) == (0, 0)

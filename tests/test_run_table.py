@@ -11,7 +11,7 @@ import records
 from syncguard.record import Place, Steps, Wait, per_step, when
 from syncguard.show.look import Look, width_of
 from syncguard.show.run import table, words
-from syncguard.show.run.rows import first_choice, milliseconds, number, ranked, ranks, row, rows, short, span
+from syncguard.show.run.rows import first_choice, milliseconds, number, ranked, ranks, row, rows, short, span, step_ms
 
 EVERY = {name: getattr(records, name) for name in ("gpu", "simulated", "empty", "ranked", "nasty")}
 
@@ -150,6 +150,28 @@ def test_where_the_device_is_busy_all_the_same_it_says_so():
     record = records.gpu()
     nothing = tuple(msgspec.structs.replace(what, saved_ms=0.01) for what in record.what_if)
     assert "Leave them" in words.advice(msgspec.structs.replace(record, what_if=nothing))
+    full, idle = (
+        msgspec.structs.replace(record, what_if=nothing, steps=msgspec.structs.replace(record.steps, utilised=share))
+        for share in (0.97, 0.05)
+    )
+    assert words.advice(full).startswith("The device is busy all the same:")
+    assert "works for 97% of the time" in words.stepping(full)
+    assert words.advice(idle).startswith("The device works for 5% of the time, but these waits are not why:")
+    assert "Leave them" not in words.advice(idle)
+    assert words.what_ifs(idle) == ("less than 1% of a step is saved without these waits",)
+
+
+def test_a_step_takes_what_it_takes_without_the_profiler():
+    record, times = records.gpu(), (3.0, 2.0, 30.0, 4.0, 60.0, 2.5)
+    timed = Steps("optimizer", 3, len(times), times, times, profiled=(6, 8))
+    whole = msgspec.structs.replace(timed, profiled=(3, 9))
+    slow, brief = (msgspec.structs.replace(record, steps=steps) for steps in (timed, whole))
+    assert step_ms(slow) == 2.5
+    assert words.stepping(slow) == (
+        "6 steps of 2.5 ms counted after 3 for warm-up (told by optimizer steps). That is the median without steps 6 to 8,"
+        " slowed by the profiler."
+    )
+    assert "The profiler slowed them all" in words.stepping(brief)
 
 
 def test_an_early_end_is_said():
@@ -160,7 +182,7 @@ def test_an_early_end_is_said():
 
 def test_static_findings_that_are_no_waits_are_listed():
     text = "\n".join(shown(records.gpu()))
-    assert "Of 6 static findings: 4 confirmed, 1 false alarm, 1 untested, 1 missed alarm." in text
+    assert "Of 6 static findings: 4 confirmed, 1 false alarm, 1 untested; besides, 1 missed alarm." in text
     assert "train.py:14 SG202" in text
     assert "loss.py:11 SG203" in text
 

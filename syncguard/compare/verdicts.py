@@ -18,6 +18,7 @@ UNSEEN = frozenset("SG210 SG303 SG306 SG404 SG901 SG902 SG903".split())
 # Judgements that inference makes of a plain hazard by what surrounds it: a run sees the plain one.
 REFINED = frozenset("SG205 SG209 SG304 SG305 SG405".split())
 WITHIN = " waits for"  # how the last reason of a finding ends that is told at a call
+UNPREDICTED = "unpredicted"  # the hazard of what has no row
 SAME_PLACE, INSIDE, SAME_LINES = 3, 2, 1
 Lines = Callable[[str], Sequence[str]]
 
@@ -109,8 +110,12 @@ def within(finding: Finding) -> Fact | None:
 
 
 def missed(wait: Wait, record: Record) -> bool:
-    """Whether a wait that nobody predicted should have been: one that is allowed or only in setup need not be."""
-    return not wait.allowed and when(wait, record.steps) != "setup"
+    """Whether a wait that nobody predicted should have been: one that is allowed or only in setup need not be.
+
+    Nor need one whose hazard no rule judges, so that `check` is silent on purpose; a call without a row has none.
+    """
+    judged = bool(wait.code) or wait.hazard == UNPREDICTED
+    return judged and not wait.allowed and when(wait, record.steps) != "setup"
 
 
 class Names:

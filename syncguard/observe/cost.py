@@ -98,7 +98,7 @@ def costs(trace: Trace) -> tuple[Cost, ...]:
     """The cost of every wait whose line is known, the dearest first."""
     caused = bubbles(trace)
     period = max(replay(trace).step_us, 1e-9)
-    busy = 1 - idle_time(trace) / max(_extent(trace), 1e-9)
+    busy = utilised(trace)
     found: dict[int, list[int]] = {}
     for n, stop in enumerate(trace.stops):
         if stop.wait >= 0:
@@ -148,6 +148,14 @@ def gaps(trace: Trace) -> Iterator[tuple[float, float, Work]]:
 def idle_time(trace: Trace) -> float:
     """How long the device stood idle between its first work and its last."""
     return sum(end - begin for begin, end, _ in gaps(trace))
+
+
+def utilised(trace: Trace) -> float:
+    """The share of the time between the device's first work and its last in which some stream worked: 0 to 1.
+
+    Only works that the window's steps queued are in a trace, however long after its end the device did them.
+    """
+    return 1 - idle_time(trace) / _extent(trace) if trace.works else 0.0
 
 
 def planned(trace: Trace) -> Plan:
@@ -245,7 +253,7 @@ def _verdict(share: float, busy: float, decides: bool) -> str:
 
 
 def _extent(trace: Trace) -> float:
-    return max((w.end for w in trace.works), default=0.0) - min((w.start for w in trace.works), default=0.0)
+    return max(max(w.end for w in trace.works) - min(w.start for w in trace.works), 1e-9)
 
 
 def _targets(stop: Stop, lanes: Mapping[str, Sequence[int]], works: Sequence[Work]) -> Iterator[int]:

@@ -54,6 +54,7 @@ class Costs:
     device_us: float = 0.0
     steps: int = 0
     pageable: int = 0
+    utilised: float = 0.0
 
 
 class Device:
@@ -159,7 +160,16 @@ class Device:
             notes = (
                 f"The program made {self.steps} steps, the profiler begins with step {first}: no wait has a cost.",
             )
-        return Measured(costs, window.timeline, window.what_if, self._clock.steps, notes)
+        return Measured(
+            costs,
+            window.timeline,
+            window.what_if,
+            self._clock.steps,
+            notes,
+            self._clock.begins,
+            (self._window.slowed[0], self._window.slowed[-1]) if self._window.slowed else (0.0, 0.0),
+            window.utilised,
+        )
 
     def _begins(self, kind: str) -> None:
         """A GPU-trace callback: the thread is about to wait."""
@@ -298,4 +308,5 @@ def costs_of(profile: Profile, line_of: Mapping[int, int]) -> Costs:
         base.device_us,
         trace.steps,
         profile.pageable,
+        round(cost.utilised(trace), 4),
     )

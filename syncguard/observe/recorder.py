@@ -99,6 +99,9 @@ class Measured:
     what_if: tuple[WhatIf, ...] = ()
     device_ms: tuple[float, ...] = ()
     notes: tuple[str, ...] = ()
+    begins: tuple[float, ...] = ()  # when the host came to each step of `device_ms`, in seconds
+    slowed: tuple[float, float] = (0.0, 0.0)  # from when to when a profiler took the host's time
+    utilised: float = 0.0  # the share of the profiled time in which the device worked
 
 
 class Recorder:
@@ -126,7 +129,7 @@ class Recorder:
         self.clock.forget()
 
     def find(self, frame: FrameType | None, seen: Seen) -> tuple[Spot, FrameType | None]:
-        """The user's place of a wait, from the frame that is innermost; of a thread of backward, where it was called."""
+        """The user's place of a wait, from the innermost frame; of a thread of backward, where that was called."""
         at, found = spot(frame, self.files)
         if seen.phase == "backward" and (at.code is NOWHERE or self.files[at.code.co_filename][0]):
             return spot(calling_backward(), self.files)
@@ -187,7 +190,12 @@ class Recorder:
             ended,
             rank,
             world,
-            msgspec.structs.replace(timed, device_ms=measured.device_ms),
+            msgspec.structs.replace(
+                timed,
+                device_ms=steps.aligned(told, timed.warmup, measured.begins, measured.device_ms),
+                profiled=steps.within(told, *measured.slowed),
+                utilised=measured.utilised,
+            ),
             waits,
             {self.places.path(name): lines for name, lines in sorted((executed or {}).items())},
             measured.timeline,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 import time
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any, NamedTuple
@@ -232,6 +233,23 @@ def measured(steps: Told, warmup: int) -> Steps:
     warmup = max(min(warmup, steps.total - 1), 0)
     times = tuple(round(1000 * (end - begin), 3) for begin, end in steps.spans[warmup:])
     return Steps(steps.how, warmup, steps.total - warmup, times)
+
+
+def aligned(told: Told, warmup: int, begins: tuple[float, ...], device_ms: tuple[float, ...]) -> tuple[float, ...]:
+    """The device's times of the counted steps, in their order, up to the first that has none."""
+    found: list[float] = []
+    for begin, end in told.spans[warmup:]:
+        first = bisect_left(begins, begin)
+        if first == len(begins) or not begins[first] < end:
+            break
+        found.append(device_ms[first])
+    return tuple(found)
+
+
+def within(told: Told, since: float, until: float) -> tuple[int, int]:
+    """The first and last step, from 1, that any of a stretch of time falls in; (0, 0) where there is none."""
+    found = [n for n, (begin, end) in enumerate(told.spans, 1) if begin < until and since < end]
+    return (found[0], found[-1]) if found else (0, 0)
 
 
 class Hooks:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 from syncguard.observe.attribute import Spot
@@ -123,10 +123,7 @@ class Watch:
         """What the engine measured besides, once it has stopped."""
         ask = getattr(self.engine, "measured", None)
         found: Measured = ask() if ask is not None else Measured()
-        return Measured(
-            found.costs, found.timeline, found.what_if, found.device_ms,
-            (*found.notes, *getattr(self.engine, "notes", ())),
-        )  # fmt: skip
+        return replace(found, notes=(*found.notes, *getattr(self.engine, "notes", ())))
 
     def _held(self, regions: tuple[Region, ...], seen: Seen, at: Spot) -> None:
         """The innermost region decides; a budget counts whatever is in it."""

@@ -6,7 +6,9 @@ import gzip
 import json
 import os
 import tempfile
+import time
 from collections.abc import Collection
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,9 @@ class Clock:
 
     def __init__(self) -> None:
         self._ticks: list[Any] = []
+        self._times: list[float] = []
         self.steps: tuple[float, ...] = ()  # milliseconds
+        self.begins: tuple[float, ...] = ()  # of each of these steps: when the host came to it, in seconds
 
     def tick(self) -> None:
         cuda: Any = torch.cuda
@@ -32,13 +36,16 @@ class Clock:
         tick = cuda.Event(enable_timing=True)
         tick.record()
         self._ticks.append(tick)
+        self._times.append(time.perf_counter())
 
     def close(self) -> None:
         if self._ticks:
             self._ticks[-1].synchronize()
             pairs = zip(self._ticks, self._ticks[1:])
             self.steps = tuple(round(begin.elapsed_time(end), 4) for begin, end in pairs)
+            self.begins = tuple(self._times[: len(self.steps)])
             self._ticks.clear()
+            self._times.clear()
 
 
 class Window:
@@ -48,6 +55,7 @@ class Window:
         self.first, self.length = max(first, WARM + 1), length
         self.notes: list[str] = []
         self.watched = (0, 0)
+        self.slowed: list[float] = []  # when the profiler began and ended to take the host's time, in seconds
         self._profiler: Any = None
         self._marking = False
         self._file = ""
@@ -81,6 +89,7 @@ class Window:
         handle, self._file = tempfile.mkstemp(suffix=".json.gz", prefix="syncguard-")
         os.close(handle)
         profiler.export_chrome_trace(self._file)
+        self.slowed.append(time.perf_counter())
 
     def data(self) -> Any:
         """The window's Chrome trace, None where there was no window; the file is removed."""
@@ -112,7 +121,10 @@ class Window:
         activities = {ProfilerActivity.CPU, ProfilerActivity.CUDA} & torch.profiler.supported_activities()  # type: ignore[no-untyped-call]
         if ProfilerActivity.CUDA not in activities:
             self.notes.append("The profiler does not see the device here: the waits have no cost.")
-        self._profiler = profile(activities=activities, experimental_config=_with_sync_rows())
+        self.slowed.append(time.perf_counter())
+        # It warns of events that it clears between its cycles unless it is told to keep them; ours has one.
+        keeps = {"acc_events": True} if "acc_events" in signature(profile).parameters else {}
+        self._profiler = profile(activities=activities, experimental_config=_with_sync_rows(), **keeps)
         self._profiler.start()
 
 

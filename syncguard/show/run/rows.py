@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePath
-from statistics import fmean
+from statistics import fmean, median
 
 from syncguard.record import Place, Record, Wait, WhatIf, per_step, when
 
@@ -56,13 +56,18 @@ def row(number: int, wait: Wait, record: Record) -> Row:
 
 
 def step_ms(record: Record) -> float | None:
-    """How long a counted step takes, on the device where that was measured."""
-    steps = record.steps
-    for times in (steps.device_ms, steps.host_ms):
-        counted = times[steps.warmup :] if len(times) > steps.counted else times
+    """How long a counted step takes, on the device where that was measured: the median of those in `free`."""
+    for times in (record.steps.device_ms, record.steps.host_ms):
+        counted = times[record.steps.warmup :] if len(times) > record.steps.counted else times
         if counted:
-            return fmean(counted)
+            return median(free(record, counted) or counted)
     return None
+
+
+def free(record: Record, times: Sequence[float]) -> list[float]:
+    """The times of the counted steps that no profiler slowed down."""
+    first, last = record.steps.profiled
+    return [time for n, time in enumerate(times, record.steps.warmup + 1) if not first <= n <= last]
 
 
 def together(record: Record) -> WhatIf | None:

@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from syncguard.record import Record, Static
 from syncguard.show.look import plural
-from syncguard.show.run.rows import Row, brief, first_choice, hint, milliseconds, number, rows, step_ms, together, where
+from syncguard.show.run.rows import (
+    Row,
+    brief,
+    first_choice,
+    free,
+    hint,
+    milliseconds,
+    number,
+    rows,
+    step_ms,
+    together,
+    where,
+)
 
 NAMED = 3  # lines that a sentence names before it only counts
 LITTLE = 0.01  # of the step: not worth a line
 BUSY = 0.05  # of the step: all waits together save less
+FULL = 0.9  # of the time: the device works all the time
 
 
 TEXT = 40  # characters of a program that was given as a text
@@ -52,7 +65,20 @@ def stepping(record: Record) -> str:
     each = f" of {milliseconds(took)}" if took else ""
     warm = f" after {steps.warmup:,} for warm-up" if steps.warmup else ""
     told = f" (told by {what[steps.how]})" if steps.how in what else ""
-    return f"{plural(steps.counted, 'step')}{each} counted{warm}{told}."
+    return " ".join([f"{plural(steps.counted, 'step')}{each} counted{warm}{told}.", *_measured(record, took)])
+
+
+def _measured(record: Record, took: float | None) -> Iterator[str]:
+    """Which steps that time is of, and how much of it the device worked."""
+    steps, (first, last) = record.steps, record.steps.profiled
+    if took and last > steps.warmup:
+        which = f"steps {first} to {last}" if first != last else f"step {first}"
+        some = free(record, steps.device_ms or steps.host_ms)
+        yield (
+            f"That is the median without {which}, slowed by the profiler." if some else "The profiler slowed them all."
+        )
+    if steps.utilised:
+        yield f"The device works for {_share(steps.utilised)} of the time."
 
 
 def waiting(record: Record) -> str:
@@ -104,7 +130,10 @@ def what_ifs(record: Record) -> tuple[str, ...]:
         every = what is most and len(what.waits) > NAMED
         lines = f"all {len(what.waits):,} waits" if every else names(record, what.waits)
         said.append(f"{milliseconds(what.saved_ms)}{share} without {lines}")
-    return (*said,) if said or not ranked else ("nothing is saved without these waits",)
+    if said or not ranked:
+        return (*said,)
+    little = took and ranked[0].saved_ms > 0
+    return (f"{f'less than {LITTLE:.0%} of a step' if little else 'nothing'} is saved without these waits",)
 
 
 def names(record: Record, waits: Sequence[int]) -> str:
@@ -127,8 +156,8 @@ def checked(record: Record) -> str:
         text.format(f"{verdicts[key]:,}", s="" if verdicts[key] == 1 else "s") for key, text in nouns.items()
         if verdicts[key] or key == "confirmed"
     ]  # fmt: skip
-    parts += [f"{missed:,} missed alarm{'' if missed == 1 else 's'}"] if missed else []
-    return f"Of {plural(len(record.findings), 'static finding')}: {', '.join(parts)}."
+    besides = f"; besides, {plural(missed, 'missed alarm')}" if missed else ""
+    return f"Of {plural(len(record.findings), 'static finding')}: {', '.join(parts)}{besides}."
 
 
 def of_verdict(record: Record, verdict: str) -> tuple[Static, ...]:
@@ -154,7 +183,7 @@ def advice(record: Record) -> str:
         return f"{_begin(found[0])} Where there is a GPU, run it there to see what each wait costs."
     best, took = first_choice(record), step_ms(record)
     if record.what_if and (best is None or (took and best.saved_ms < LITTLE * took)):
-        return "The device is busy all the same: removing these waits saves nothing that can be measured. Leave them."
+        return _nothing_saved(record.steps.utilised)
     if best is not None:
         lead = next((row for row in found if row.number in best.waits), found[0])
         tail = f" `{brief(lead.place)}` first: {_hinted(lead)}" if len(best.waits) > 1 else f" {_hinted(lead)}"
@@ -162,6 +191,22 @@ def advice(record: Record) -> str:
         both = " together" if len(best.waits) > 1 else ""
         return f"Next: remove {lines}{both}, which saves {milliseconds(best.saved_ms)} a step.{tail}".rstrip()
     return _begin(found[0])
+
+
+def _nothing_saved(utilised: float) -> str:
+    """What to do where the removal of waits saves nothing, by how much of the time the device works (0: not known)."""
+    if not 0 < utilised < FULL:
+        busy = "The device is busy all the same: removing" if utilised else "Removing"
+        return f"{busy} these waits saves nothing that can be measured. Leave them."
+    return (
+        f"The device works for {_share(utilised)} of the time, but these waits are not why: the host is slow to queue its "
+        "work, and would be as slow without them. Queue less first: larger batches, fused operations, or a CUDA graph "
+        '(`torch.compile(mode="reduce-overhead")`), for which the waits must go.'
+    )
+
+
+def _share(part: float) -> str:
+    return f"{part:.0%}" if part >= 0.01 else "less than 1%"
 
 
 def _backward(row: Row) -> str:
