@@ -314,7 +314,7 @@ def singular(args: Arguments, name: str) -> int:
         return NO
     if order.value == "nuc":
         return CERTAIN
-    if name != "ord" or type(dim) is Const and dim is not NONE:
+    if name != "ord" or (type(dim) is Const and dim is not NONE):
         return NO
     return CERTAIN if type(of) is Tensor and of.rank > 1 else POSSIBLE
 
