@@ -109,7 +109,9 @@ def test_a_training_loop_with_loaders_and_a_failure(tmp_path):
     assert record["complete"] is False
     assert record["steps"]["how"] == "optimizer"
     assert record["steps"]["counted"] == 5
-    waits = {(w["place"]["line"], w["code"]): w for w in record["waits"] if w.get("phase", "forward") == "forward"}
+    waits = {
+        (w["place"]["line"], w.get("code", "")): w for w in record["waits"] if w.get("phase", "forward") == "forward"
+    }
     assert waits[16, "SG201"]["steps"] == [[n, 1] for n in range(1, 7)]
     assert waits[9, "SG203"].get("steps", []) == []
     assert waits[21, "SG201"].get("steps", []) == []  # a validation is in no step

@@ -74,12 +74,12 @@ def test_the_array_interface_of_cuda(simulation: Any) -> None:
     [
         (lambda x: pickle.dumps(x), 1),
         (lambda x: pickle.Pickler(io.BytesIO()).dump({"a": [x, x[:1]]}), 2),
-        (lambda x: pickle.dumps(nn.Linear(2, 2).cuda()), 2),
+        (lambda x: pickle.dumps(nn.Linear(2, 2, device=CUDA)), 2),
         (lambda x: torch.save({"a": x}, io.BytesIO()), 1),
         (lambda x: pickle.dumps(torch.ones(2)), 0),
         (lambda x: copy.copy(x), 0),
         (lambda x: copy.deepcopy({"a": [x]}), 0),
-        (lambda x: copy.deepcopy(nn.Linear(2, 2).cuda()), 0),
+        (lambda x: copy.deepcopy(nn.Linear(2, 2, device=CUDA)), 0),
     ],
 )
 def test_pickling_waits_and_copying_does_not(call: Any, waits: int, simulation: Any) -> None:
@@ -238,7 +238,7 @@ def test_a_module_of_the_host_stays_there_without_a_wait() -> None:
         assert seen == []
         module.to(CUDA).to("cpu")
         module.cuda().cpu()
-    assert [wait.hazard for wait in seen] == ["copy-to-host"] * 2
+    assert [wait.hazard for wait in seen] == ["setup", "copy-to-host"] * 2
 
 
 def test_derivatives_of_derivatives(simulation: Any) -> None:
@@ -263,7 +263,7 @@ def test_breaks_of_a_graph_are_counted_as_on_a_device(simulation: Any) -> None:
 
 
 def test_a_table_of_the_host_is_copied_when_it_is_loaded(simulation: Any) -> None:
-    model = nn.Sequential(nn.Linear(2, 2)).cuda()
+    model = nn.Sequential(nn.Linear(2, 2, device=CUDA))
     model.load_state_dict(model.state_dict())
     model.load_state_dict({name: value.detach().cpu() for name, value in model.state_dict().items()})
     assert [wait.hazard for wait in simulation.told] == ["copy-to-host", "copy-to-host", "copy-to-device"]

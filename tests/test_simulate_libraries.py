@@ -93,7 +93,8 @@ def test_a_compiled_module_is_held_as_torch_holds_it(simulation) -> None:
     assert not copy.deepcopy(model)._orig_mod.training
     assert torch.compile(model) is model
     assert torch.compile(plain, disable=True) is plain
-    assert [wait.hazard for wait in simulation.told] == ["python-number", "python-number", "tensor-equality"]
+    hazards = ["setup", "python-number", "python-number", "tensor-equality"]
+    assert [wait.hazard for wait in simulation.told] == hazards
     assert simulation.notes == ["torch.compile: the model ran eagerly"]
 
 
@@ -101,7 +102,7 @@ def test_a_script_is_saved_and_loaded(simulation, tmp_path) -> None:
     file, x = str(tmp_path / "gate.pt"), torch.ones(1, 2, device=CUDA)
     script = torch.jit.script(Gate().cuda())
     expected = script(x)
-    assert [wait.hazard for wait in simulation.told] == ["python-number"]
+    assert [wait.hazard for wait in simulation.told] == ["setup", "python-number"]
     copied = pickle.loads(pickle.dumps(copy.deepcopy(script)))
     assert torch.equal(copied(x), expected)
     copied.save(file)
@@ -385,7 +386,7 @@ def test_streams_of_a_prefetcher(simulation) -> None:
         there = x.cuda(non_blocking=True)
     torch.cuda.current_stream().wait_stream(stream)
     there.record_stream(torch.cuda.current_stream())
-    nn.Linear(1, 1).cuda().weight.record_stream(stream)
+    nn.Linear(1, 1, device=CUDA).weight.record_stream(stream)
     assert simulation.told == []
 
 

@@ -198,17 +198,8 @@ ON_HOST: Final = frozenset(
     ("pageable", "pinned", "host", "host_number")
 )  # conditions that point at a culprit on the host
 OF: Final = "of"  # no condition: the row names it
-POINTED: Final = ON_HOST | {
-    OF,
-    "tensor",
-    "single",
-    "listed",
-    "mask",
-    "zero_dim",
-    "zero_dim_mask",
-    "slice_bound",
-    "integers",
-}
+INDEXED: Final = {"mask", "zero_dim", "zero_dim_mask", "slice_bound", "integers"}
+POINTED: Final = ON_HOST | {OF, "tensor", "single", "listed"} | INDEXED
 
 
 def by_keyword(at: At, frame: Frame) -> dict[str, Node]:
