@@ -124,7 +124,7 @@ def unseen() -> str:
     never = sum(state(op.evidence) != "measured" for op in ops.values())
     reasons: dict[str, list[str]] = {}
     for name, op in sorted(ops.items(), key=lambda item: item[0].lower()):
-        if op.untried:
+        if op.untried and state(op.evidence) != "measured":
             reasons.setdefault(op.untried, []).append(name)
     count = sum(map(len, reasons.values()))
     lines = [

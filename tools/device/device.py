@@ -30,7 +30,7 @@ from parts import Desk
 ROOT = Path(__file__).parents[2]
 VERSION = 1
 DRY = "dry run"
-BESIDE = 0.35  # of the time, at most, for the parts that run at the same time
+BESIDE = 0.25  # of the time, at most, for the parts that run at the same time
 EVERY = 10.0  # seconds between two writings of a part that goes on
 
 

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -43,6 +44,7 @@ def lacking(path: Path) -> list[str]:
 
 def compared(dry: bool, seconds: float = PATIENCE) -> Iterator[dict[str, Any]]:
     """Every program in both modes, and `check` of what they use, all at once; in a dry run programs, simulated."""
+    until = time.monotonic() + seconds
     modes = [mode for mode in MODES if not (dry and mode == "cuda")]
     with tempfile.TemporaryDirectory() as name:
         folder, found = Path(name), []
@@ -51,12 +53,12 @@ def compared(dry: bool, seconds: float = PATIENCE) -> Iterator[dict[str, Any]]:
                 for name, path in programs(dry).items() for mode in modes}  # fmt: skip
         checks = {package: checking.started(folder / "projects", package) for package in packages}
         for name in programs(dry):
-            faults = [fault for mode in modes if (fault := ended(runs[name, mode], seconds))]
+            faults = [fault for mode in modes if (fault := ended(runs[name, mode], until))]
             records = [record(folder / f"{name}.{mode}.json") for mode in modes]
             found += [one for one in records[1:] if one is not None]
             yield {"program": name} | told(*records) | ({"fault": "; ".join(faults)} if faults else {})
         for package, check in checks.items():
-            ended(check, seconds)
+            ended(check, until)
             yield from checking.table(folder / "projects", [package], found)
 
 
@@ -69,15 +71,15 @@ def started(path: Path, mode: str, saved: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(command, cwd=path.parent, env=env, stdout=log, stderr=subprocess.STDOUT, text=True)
 
 
-def ended(run: subprocess.Popen[str], seconds: float) -> str:
-    """Wait for a run; how it failed, if it did."""
+def ended(run: subprocess.Popen[str], until: float) -> str:
+    """Wait for a run, at most to that time; how it failed, if it did."""
     mode = str(run.args[5])  # type: ignore[index]
     try:
-        code = run.wait(seconds)
+        code = run.wait(max(until - time.monotonic(), 0.1))
     except subprocess.TimeoutExpired:
         run.kill()
         run.wait()
-        return f"{mode}: ended after {seconds:.0f} s"
+        return f"{mode}: ended, it took too long"
     return f"{mode}: exit {code}" if code else ""
 
 

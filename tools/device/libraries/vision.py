@@ -51,7 +51,12 @@ for make in (
     "ssdlite320_mobilenet_v3_large",
 ):
     try:
-        model = torchvision.models.detection.__dict__[make](weights=None, weights_backbone=None, num_classes=5).to(D)
+        model = torchvision.models.detection.__dict__[make](
+            weights=None,
+            weights_backbone=None,
+            num_classes=5,
+            **({} if "ssd" in make else {"min_size": 128, "max_size": 160}),
+        ).to(D)
         for _ in range(2):
             losses = model([torch.rand(3, 128, 128, device=D) for _ in range(2)], [boxes() for _ in range(2)])
             sum(losses.values()).backward()
