@@ -199,9 +199,9 @@ def _nothing_saved(utilised: float) -> str:
         busy = "The device is busy all the same: removing" if utilised else "Removing"
         return f"{busy} these waits saves nothing that can be measured. Leave them."
     return (
-        f"The device works for {_share(utilised)} of the time, but these waits are not why: the host is slow to queue its "
-        "work, and would be as slow without them. Queue less first: larger batches, fused operations, or a CUDA graph "
-        '(`torch.compile(mode="reduce-overhead")`), for which the waits must go.'
+        f"The device works for {_share(utilised)} of the time, but these waits are not why: the host is slow to queue "
+        "its work, and would be as slow without them. Queue less first: larger batches, fused operations, or a CUDA "
+        'graph (`torch.compile(mode="reduce-overhead")`), for which the waits must go.'
     )
 
 
