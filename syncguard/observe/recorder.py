@@ -112,7 +112,7 @@ class Recorder:
         self.clock = steps.Clock()
         self.files = Files()
         self.places = Places(folder or os.getcwd())
-        # By identity, here and below: to hash a code takes as long as it is. Each is kept, so that its number is its own.
+        # By identity, here and below: to hash a code takes as long as it is. Each is kept, so its number is its own.
         self.entries: dict[tuple[object, ...], Entry] = {}
         self.notes: list[str] = []
         self._same: dict[tuple[int, int], tuple[CodeType, int, CodeType]] = {}
