@@ -154,6 +154,8 @@ def _place(value: Any) -> None:
     """Tell the conditions where the real tensors among some arguments are."""
     if isinstance(value, torch.Tensor):
         mark(value, DEVICE if value.is_cuda else HOST)
+    elif isinstance(value, torch.nn.Module):
+        _place([*value.parameters(), *value.buffers()])
     elif isinstance(value, (tuple, list)):
         for item in value:
             _place(item)
