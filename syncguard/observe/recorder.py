@@ -196,7 +196,7 @@ class Recorder:
                 timed,
                 device_ms=steps.aligned(told, timed.warmup, measured.begins, measured.device_ms),
                 profiled=steps.within(told, *measured.slowed),
-                utilised=measured.utilised,
+                utilised=measured.utilised or timed.utilised,
             ),
             waits,
             {self.places.path(name): lines for name, lines in sorted((executed or {}).items())},

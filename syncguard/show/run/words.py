@@ -70,7 +70,7 @@ def stepping(record: Record) -> str:
 
 def _measured(record: Record, took: float | None) -> Iterator[str]:
     """Which steps that time is of, and how much of it the device worked."""
-    steps, (first, last) = record.steps, record.steps.profiled
+    steps, (first, last) = record.steps, record.steps.profiled or (0, 0)
     if took and last > steps.warmup:
         which = f"steps {first} to {last}" if first != last else f"step {first}"
         some = free(record, steps.device_ms or steps.host_ms)
