@@ -72,7 +72,7 @@ class Steps(msgspec.Struct, frozen=True, omit_defaults=True):
     counted: int = 0
     host_ms: tuple[float, ...] = ()
     device_ms: tuple[float, ...] = ()  # the same steps; fewer where the end of the last was not seen
-    profiled: tuple[int, int] = (0, 0)  # the first and last step, from 1, that a profiler slowed down
+    profiled: tuple[int, ...] = ()  # the first and last step, from 1, that a profiler slowed down
     utilised: float = 0.0  # of the profiled steps' time: the share in which the device worked; 0 if not measured
 
 

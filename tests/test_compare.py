@@ -204,8 +204,8 @@ def test_missed_alarms_are_of_checked_files_and_of_steps():
     )
     assert "        index = torch.nonzero(mask)  # missed: SG101\n" in text
     (method,) = examples(
-        joined(record(Wait(Place("m.py", 4, 9, 4, 17), "torch.Tensor.item", "item", code="SG201", steps=((2, 1),), count=1)), [],
-               ["m.py"], lambda _: METHOD),
+        joined(record(Wait(Place("m.py", 4, 9, 4, 17), "torch.Tensor.item", "item", code="SG201", steps=((2, 1),),
+                           count=1)), [], ["m.py"], lambda _: METHOD),
         {"m.py": METHOD},
     )  # fmt: skip
     assert "import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n" in method

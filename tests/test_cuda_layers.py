@@ -173,6 +173,7 @@ def test_what_is_inherited_goes_by_the_public_name_of_what_was_called():
 
     prior = Prior(torch.ones(1), torch.ones(1))
     assert {op for op, _ in told(lambda: layer.to("cpu"))} == {"torch.nn.Module.to"}
+    assert {op for op, _ in told(lambda: torch.nn.Sequential(layer).to("cpu"))} == {"torch.nn.Module.to"}
     assert {op for op, _ in told(lambda: prior.log_prob(waiting(1.0)))} == {
         "torch.distributions.TransformedDistribution.log_prob"
     }

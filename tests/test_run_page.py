@@ -96,7 +96,7 @@ def test_the_parts_of_a_measured_run(read):
         "waits a step 6 lines that wait 5", "a step takes 15.2 ms", "2.89 ms",
         "cost of all together, 28% of it 4.3 ms",
         "on NVIDIA H200, torch 2.13.0", "Waits inside the allocator have no Python line",
-        "Of 6 static findings: 4 confirmed, 1 false alarm, 1 untested, 1 missed alarm.",
+        "Of 6 static findings: 4 confirmed, 1 false alarm, 1 untested; besides, 1 missed alarm.",
         "Instead: Keep the shape: torch.where(mask, x, fill)", "Waits in backward, at train.py:9",
         "Allowed: a line every ten steps", "called from train.py:8",
     ):  # fmt: skip

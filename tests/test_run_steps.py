@@ -152,4 +152,4 @@ def test_a_stretch_of_time_falls_in_steps():
     steps = told(clock("ooooo"))
     assert within(steps, 2.02, 3.5) == (3, 4)
     assert within(steps, 2.02, 2.5) == (3, 3)
-    assert within(steps, 0.0, 0.0) == (0, 0)
+    assert within(steps, 0.0, 0.0) == ()

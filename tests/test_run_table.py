@@ -168,8 +168,8 @@ def test_a_step_takes_what_it_takes_without_the_profiler():
     slow, brief = (msgspec.structs.replace(record, steps=steps) for steps in (timed, whole))
     assert step_ms(slow) == 2.5
     assert words.stepping(slow) == (
-        "6 steps of 2.5 ms counted after 3 for warm-up (told by optimizer steps). That is the median without steps 6 to 8,"
-        " slowed by the profiler."
+        "6 steps of 2.5 ms counted after 3 for warm-up (told by optimizer steps). That is the median without steps 6 "
+        "to 8, slowed by the profiler."
     )
     assert "The profiler slowed them all" in words.stepping(brief)
 

@@ -14,7 +14,7 @@ import os
 import sys
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
@@ -74,6 +74,8 @@ def callee(frames: Sequence[FrameType], pack: Pack) -> Callee:
         called = _waiting(names(frame), frame, pack)
         # What torch's frame runs is what the next one called, whose source may not say so.
         entered = _waiting(_entered(frame), frame, pack) if inside or called is None else None
+        if best is not None and called is not None and _guessed(called.op, best.op):
+            called = replace(best, decides=called.decides)
         if found := entered or called:
             best = found
         else:
@@ -92,6 +94,11 @@ def _waiting(named: Iterator[tuple[str, Given | None]], frame: FrameType, pack: 
         if row is not None and row.waits:
             return Callee(name, hazard(row, args), decides(frame.f_code, frame.f_lasti))
     return None
+
+
+def _guessed(name: str, entered: str) -> bool:
+    """A method is taken for a tensor's where its object is not known; what torch runs of that name knows better."""
+    return name.startswith(TENSOR) and not entered.startswith(TENSOR) and name.split(".")[-1] == entered.split(".")[-1]
 
 
 def _public_row(name: str, pack: Pack) -> bool:
@@ -147,6 +154,8 @@ def _place(value: Any) -> None:
     """Tell the conditions where the real tensors among some arguments are."""
     if isinstance(value, torch.Tensor):
         mark(value, DEVICE if value.is_cuda else HOST)
+    elif isinstance(value, torch.nn.Module):
+        _place([*value.parameters(), *value.buffers()])
     elif isinstance(value, (tuple, list)):
         for item in value:
             _place(item)

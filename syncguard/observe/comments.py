@@ -17,14 +17,15 @@ class Comments:
     def __init__(self, pack: Pack) -> None:
         self.pack = pack
         self._files: dict[str, Reach] = {}
-        self._known: dict[tuple[object, int, str], str] = {}
+        self._known: dict[tuple[int, int, str], tuple[str, object]] = {}
 
     def reason(self, at: Spot, hazard: str) -> str:
         """Why the wait is allowed; "" if no comment says so."""
-        key = (at.code, at.instruction, hazard)
+        # By identity: to hash a code takes as long as it is. It is kept, so that no other gets its place in memory.
+        key = (id(at.code), at.instruction, hazard)
         if key not in self._known:
-            self._known[key] = self._reason(at, hazard)
-        return self._known[key]
+            self._known[key] = self._reason(at, hazard), at.code
+        return self._known[key][0]
 
     def _reason(self, at: Spot, hazard: str) -> str:
         name = at.code.co_filename

@@ -259,7 +259,15 @@ class Device:
 
     def _of_node(self, node: Any, forward: tuple[Frame, ...] | None) -> Callee:
         """A node waits: under the name of the operation that made it, where that is known."""
-        for frame in forward or ():
+        key = tuple((id(frame.code), frame.instruction) for frame in forward or ())
+        if not forward:
+            return Callee(str(node.name()), UNKNOWN)
+        if key not in self._callees:
+            self._callees[key] = self._of_forward(node, forward), tuple(frame.code for frame in forward)
+        return self._callees[key][0]
+
+    def _of_forward(self, node: Any, forward: tuple[Frame, ...]) -> Callee:
+        for frame in forward:
             for name in spelled(frame.code, frame.instruction):
                 row = self.pack.op(name)
                 if row is not None and row.waits:

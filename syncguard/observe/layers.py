@@ -16,16 +16,18 @@ import time
 import warnings
 from collections.abc import Callable
 from importlib import import_module
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 import torch
 
-from syncguard.observe.simulate.seen import Frame, frames
+from syncguard.observe.attribute import position
+from syncguard.observe.simulate.seen import Frame
 
 WAITS = "called a synchronizing CUDA operation"
 FIRE = "fire_callbacks"  # what torch calls to call ours
 QUIET, WARN, RAISE = 0, 1, 2  # the sync debug modes
+DEEP = 40  # frames that a node remembers
 MODES = {"default": QUIET, "warn": WARN, "error": RAISE}
 TRACED = {
     "stream": "StreamSynchronizationCallbacks",
@@ -168,10 +170,16 @@ def _filters() -> list[Any]:
 
 
 class Made(str):
-    """What anomaly mode keeps with a node: a text for its message, and the frames that we want."""
+    """What anomaly mode keeps with a node: a text for its message, and the frames that we want, without their lines,
+    which take long to work out.
+    """
 
-    __slots__ = ("frames",)
-    frames: tuple[Frame, ...]
+    __slots__ = ("stands",)
+    stands: tuple[tuple[CodeType, int], ...]
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        return tuple(Frame(code, instruction, position(code, instruction)[0]) for code, instruction in self.stands)
 
 
 class Nodes:
@@ -213,7 +221,12 @@ class Nodes:
 
 def _made() -> list[str]:
     text = Made("  (the frames are kept by SyncGuard)\n")
-    text.frames = frames(sys._getframe(1))
+    found: list[tuple[CodeType, int]] = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and len(found) < DEEP:
+        found.append((frame.f_code, frame.f_lasti))
+        frame = frame.f_back
+    text.stands = tuple(found)
     return [text]
 
 

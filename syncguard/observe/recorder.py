@@ -78,7 +78,7 @@ class Entry:
     stack: tuple[Spot, ...]
     call: str
     moments: dict[int, int] = field(default_factory=dict)
-    entrances: dict[Spot, None] = field(default_factory=dict)
+    entrances: dict[tuple[int, int], Spot] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +112,10 @@ class Recorder:
         self.clock = steps.Clock()
         self.files = Files()
         self.places = Places(folder or os.getcwd())
-        self.entries: dict[Key, Entry] = {}
+        # By identity, here and below: to hash a code takes as long as it is. Each is kept, so its number is its own.
+        self.entries: dict[tuple[object, ...], Entry] = {}
         self.notes: list[str] = []
-        self._same: dict[tuple[CodeType, int], tuple[CodeType, int]] = {}
+        self._same: dict[tuple[int, int], tuple[CodeType, int, CodeType]] = {}
         self._at: dict[Place, tuple[CodeType, int]] = {}
         self.started = datetime.now(UTC)
         self.seen = 0  # waits that are not allowed
@@ -142,24 +143,25 @@ class Recorder:
         # Where the program's own code waits in a backward, that line says more than the one that made the node.
         made = spot_of(seen.forward, self.files) if seen.forward and not in_backward(frame) else None
         phase = at.errand if at.errand and seen.phase == "forward" else seen.phase
-        code, instruction = self._same.get((at.code, at.instruction)) or self._first(at)
-        key = Key(
-            code, instruction, seen.op, seen.hazard, phase,
-            (made.code, made.instruction) if made else None, _thread(), allowed,
-        )  # fmt: skip
+        code, instruction = self._first(at)
+        forward = self._first(made) if made else None
+        rest = (seen.op, seen.hazard, phase, _thread(), allowed)
+        number = (id(code), instruction, (id(forward[0]), forward[1]) if forward else None, *rest)
         with self._lock:
-            entry = self.entries.get(key)
+            entry = self.entries.get(number)
             if entry is None:
+                key = Key(code, instruction, seen.op, seen.hazard, phase, forward, rest[3], allowed)
                 stack = tuple(callers(frame, self.files))
                 entry = Entry(len(self.entries), key, seen.kind, stack, call_of(frame, self.device_of))
-                self.entries[key] = entry
+                self.entries[number] = entry
                 self.group = rank_in_group() or self.group
             self.seen += not allowed
             now = self.clock.now
             entry.moments[now] = entry.moments.get(now, 0) + 1
             if library((made or at).code.co_filename) and len(entry.entrances) < ENTRANCES:
                 led = entrance(frame, seen.forward if made else None, self.files)
-                entry.entrances |= {led: None} if led else {}
+                if led is not None:
+                    entry.entrances.setdefault((id(led.code), led.instruction), led)
         return entry.number
 
     def record(
@@ -194,7 +196,7 @@ class Recorder:
                 timed,
                 device_ms=steps.aligned(told, timed.warmup, measured.begins, measured.device_ms),
                 profiled=steps.within(told, *measured.slowed),
-                utilised=measured.utilised,
+                utilised=measured.utilised or timed.utilised,
             ),
             waits,
             {self.places.path(name): lines for name, lines in sorted((executed or {}).items())},
@@ -229,14 +231,16 @@ class Recorder:
             verdict=cost.verdict,
             allowed=key.allowed,
             call=entry.call,
-            entrances=tuple(dict.fromkeys(map(self._place, entry.entrances))),
+            entrances=tuple(dict.fromkeys(map(self._place, entry.entrances.values()))),
         )
 
     def _first(self, at: Spot) -> tuple[CodeType, int]:
         """The first instruction that was seen at the same place: a loop tests its condition with two."""
-        found = self._at.setdefault(self._place(at), (at.code, at.instruction))
-        self._same[at.code, at.instruction] = found
-        return found
+        number = (id(at.code), at.instruction)
+        if (known := self._same.get(number)) is None:
+            code, instruction = self._at.setdefault(self._place(at), (at.code, at.instruction))
+            known = self._same[number] = code, instruction, at.code
+        return known[:2]
 
     def _place(self, at: Spot) -> Place:
         return self.places.place(at)

@@ -246,10 +246,10 @@ def aligned(told: Told, warmup: int, begins: tuple[float, ...], device_ms: tuple
     return tuple(found)
 
 
-def within(told: Told, since: float, until: float) -> tuple[int, int]:
-    """The first and last step, from 1, that any of a stretch of time falls in; (0, 0) where there is none."""
+def within(told: Told, since: float, until: float) -> tuple[int, ...]:
+    """The first and last step, from 1, that any of a stretch of time falls in; none where it falls in no step."""
     found = [n for n, (begin, end) in enumerate(told.spans, 1) if begin < until and since < end]
-    return (found[0], found[-1]) if found else (0, 0)
+    return (found[0], found[-1]) if found else ()
 
 
 class Hooks:

@@ -123,7 +123,7 @@ class Window:
             self.notes.append("The profiler does not see the device here: the waits have no cost.")
         self.slowed.append(time.perf_counter())
         # It warns of events that it clears between its cycles unless it is told to keep them; ours has one.
-        keeps: Any = {"acc_events": True} if "acc_events" in signature(profile).parameters else {}
+        keeps: dict[str, Any] = {"acc_events": True} if "acc_events" in signature(profile).parameters else {}
         self._profiler = profile(activities=activities, experimental_config=_with_sync_rows(), **keeps)
         self._profiler.start()
 

@@ -66,7 +66,7 @@ def step_ms(record: Record) -> float | None:
 
 def free(record: Record, times: Sequence[float]) -> list[float]:
     """The times of the counted steps that no profiler slowed down."""
-    first, last = record.steps.profiled
+    first, last = record.steps.profiled or (0, 0)
     return [time for n, time in enumerate(times, record.steps.warmup + 1) if not first <= n <= last]
 
 

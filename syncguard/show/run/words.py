@@ -70,7 +70,7 @@ def stepping(record: Record) -> str:
 
 def _measured(record: Record, took: float | None) -> Iterator[str]:
     """Which steps that time is of, and how much of it the device worked."""
-    steps, (first, last) = record.steps, record.steps.profiled
+    steps, (first, last) = record.steps, record.steps.profiled or (0, 0)
     if took and last > steps.warmup:
         which = f"steps {first} to {last}" if first != last else f"step {first}"
         some = free(record, steps.device_ms or steps.host_ms)
@@ -199,9 +199,9 @@ def _nothing_saved(utilised: float) -> str:
         busy = "The device is busy all the same: removing" if utilised else "Removing"
         return f"{busy} these waits saves nothing that can be measured. Leave them."
     return (
-        f"The device works for {_share(utilised)} of the time, but these waits are not why: the host is slow to queue its "
-        "work, and would be as slow without them. Queue less first: larger batches, fused operations, or a CUDA graph "
-        '(`torch.compile(mode="reduce-overhead")`), for which the waits must go.'
+        f"The device works for {_share(utilised)} of the time, but these waits are not why: the host is slow to queue "
+        "its work, and would be as slow without them. Queue less first: larger batches, fused operations, or a CUDA "
+        'graph (`torch.compile(mode="reduce-overhead")`), for which the waits must go.'
     )
 
 
