@@ -34,6 +34,10 @@ for name in ("resnet18", "vit_tiny_patch16_224", "convnext_atto"):
         print(name, type(fault).__name__, str(fault)[:200])
 
 
+SMALL = {"min_size": 128, "max_size": 160}
+FEW = {"box_batch_size_per_image": 32, "rpn_post_nms_top_n_test": 100, "box_detections_per_img": 10}
+
+
 def boxes():
     corner = torch.rand(3, 2, device=D) * 60
     return {
@@ -55,7 +59,8 @@ for make in (
             weights=None,
             weights_backbone=None,
             num_classes=5,
-            **({} if "ssd" in make else {"min_size": 128, "max_size": 160}),
+            **({} if "ssd" in make else SMALL),
+            **(FEW if "rcnn" in make else {}),
         ).to(D)
         for _ in range(2):
             losses = model([torch.rand(3, 128, 128, device=D) for _ in range(2)], [boxes() for _ in range(2)])
