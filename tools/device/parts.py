@@ -171,9 +171,7 @@ def overhead(desk: Desk) -> Iterator[dict[str, Any]]:
 def tests(desk: Desk) -> Iterator[dict[str, Any]]:
     """The tests that are marked `device`."""
     root = HERE.parents[1]
-    files = [
-        str(path) for path in sorted((root / "tests").glob("test_*.py")) if "mark.device" in path.read_text("utf-8")
-    ]
+    files = [str(path) for path in sorted((root / "tests").glob("test_*.py")) if "mark.device" in path.read_text("utf-8")]
     command = [sys.executable, "-m", "pytest", "-q", "-m", "device", "--tb=line", "-p", "no:cacheprovider", *files]
     command += ["--collect-only"] if desk.dry else []
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
