@@ -62,8 +62,9 @@ def savings(rows: Sequence[Row]) -> Iterator[str]:
     """Steps with and without their waits, measured, and what a profile of the first says of the second."""
     if not rows:
         return
-    yield "**Foreseen and measured:** training steps (six linear layers, SGD, 512 rows) that differ in nothing but whether"
-    yield "the host asks the device for a number; *foreseen* is what `syncguard run` says from a profile of the first.\n"
+    yield "**Foreseen and measured:** training steps (six linear layers, SGD, 512 rows) that differ in nothing but"
+    yield "whether the host asks the device for a number; *foreseen* is what `syncguard run` says from a profile of"
+    yield "the first.\n"
     yield "| the host asks | width | waits | with ms | without ms | saved | foreseen |"
     yield "|---|---|---|---|---|---|---|"
     for row in rows:
