@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from syncguard.record import Record, Wait, per_step
+from syncguard.terms import SETUP
 
 
 class Change(NamedTuple):
@@ -40,10 +41,13 @@ def difference(before: Record, after: Record) -> tuple[Change, ...]:
 
 
 def identified(record: Record) -> dict[tuple[str, ...], Wait]:
-    """The waits that are not allowed by path, function, source, op, phase and occurrence: moved lines do not matter."""
+    """The waits that are neither allowed nor of setup, by path, function, source, op, phase and occurrence.
+
+    That a line moved does not matter.
+    """
     found: dict[tuple[str, ...], Wait] = {}
     for wait in sorted(record.waits, key=lambda wait: (wait.place.path, wait.place.line, wait.place.column)):
-        if wait.allowed:
+        if wait.allowed or wait.hazard == SETUP:
             continue
         place = wait.place
         key: tuple[str, ...] = (
