@@ -28,7 +28,7 @@ RECORD = {
             "place": place(8),
             "forward": place(6),
             "phase": "backward",
-            "op": "torch.Tensor.__getitem__",
+            "op": "torch.Tensor.add",
             "code": "SG102",
         },
         {"place": place(7, "/somewhere/projects/other/a.py"), "op": "torch.Tensor.item", "code": "SG201"},

@@ -307,10 +307,10 @@ PARTS = {
     "libraries": Part(libraries, 0.1, beside=True),
     "questions": Part(questions, 0.1, half=questions_said),
     "doctor": Part(rows, 0.18, half=rows_said),
-    "story": Part(story.told, 0.12),
-    "savings": Part(savings.told, 0.06),
+    "story": Part(story.told, 0.1),
+    "savings": Part(savings.told, 0.04),
     "fixes": Part(fixes, 0.1),
     "overhead": Part(overhead, 0.05),
-    "opinfo": Part(opinfo, 0.13, half=opinfo_said),
+    "opinfo": Part(opinfo, 0.11, half=opinfo_said),
     "profiles": Part(story.profiles, 0.02),
 }

@@ -208,7 +208,7 @@ def profiles(desk: Any) -> Iterator[dict[str, Any]]:
 
 def wanted(row: dict[str, Any]) -> bool:
     kinds = ("cuda_runtime", "cuda_driver", "kernel", "gpu_memcpy", "gpu_memset", "cuda_sync")
-    ours = str(row.get("name", "")).startswith(MARK) and row.get("cat") == "user_annotation"
+    ours = str(row.get("name", "")).startswith(MARK) and row.get("cat") != "gpu_user_annotation"
     return row.get("ph") == "X" and (
         ours or row.get("cat") in kinds or (row.get("cat") == "cpu_op" and "engine" in row["name"])
     )
