@@ -101,7 +101,7 @@ def test_where_the_gpu_is_the_limit_the_text_says_so(made):
 
 @pytest.mark.parametrize(
     ("before", "after", "used", "said"),
-    [(10.0, 12.0, 0.5, "**slower**"), (10.0, 9.9, 0.5, "no gain: a step went from 10 ms to 9.9 ms, though the GPU")],
+    [(10.0, 12.0, 0.5, "**slower**"), (10.0, 9.9, 0.5, "no gain: a step went from 10 ms to 9.9 ms, and the GPU")],
 )
 def test_no_gain_and_a_loss_are_told(made, before, after, used, said):
     rows = [row("step", SIZES[0], "before", before, before, used, 4), row("step", SIZES[0], "after", 0.5, after, 0.9)]
@@ -161,3 +161,13 @@ def test_savings_are_told_as_shares_of_the_step() -> None:
     assert lines[-3] == "| at the end | 64 | 1 | 2 | 1.5 | 25 % | 20 % |"
     assert lines[-2] == "| at the end | 64 | 1 | 2 | 1.5 | 25 % |  |"
     assert [*story_page.savings([])] == []
+    slower = "\n".join(story_page.savings([row | {"without_ms": 2.2}]))
+    assert "took 10 % longer" in slower
+    assert "longer" not in "\n".join(lines)
+
+
+def test_nothing_is_predicted_that_takes_longer_than_it_took() -> None:
+    row = {"step_ms": 10.0, "window_ms": 20.0}
+    assert story_page.predicted(row | {"predicted_ms": 18.0}) == 9.0
+    assert story_page.predicted(row | {"predicted_ms": 21.0}) is None
+    assert story_page.predicted({"step_ms": 10.0, "predicted_ms": 9.0}) == 9.0

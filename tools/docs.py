@@ -11,6 +11,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import click
+import known
 import libraries_page
 import msgspec
 import story_page
@@ -45,6 +46,8 @@ def pages() -> dict[Path, str]:
         text = path.read_text("utf-8") if path.is_file() else ""
         if BLOCK.search(text):
             found[path] = BLOCK.sub(lambda match: f"{match[1]}{output(match['args'].split())}\n{match[3]}", text)
+    readme = ROOT / "README.md"
+    found[readme] = known.told(found.get(readme, readme.read_text("utf-8")), ROOT / "evidence")
     return found
 
 

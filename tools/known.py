@@ -1,0 +1,65 @@
+"""evidence/ -> a few sentences of README: how far what SyncGuard says held on a device."""
+
+from __future__ import annotations
+
+import json
+import re
+import statistics
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import story_page
+from libraries_page import DRY, known, results
+
+THERE = re.compile(r"(<!-- known -->\n).*(<!-- /known -->)", re.DOTALL)
+LARGEST = (256, 256)  # batch and side of the published loss
+Parts = Mapping[str, Mapping[str, Any]]
+
+
+def told(text: str, evidence: Path) -> str:
+    """A page with its sentences as they should read."""
+    sections = []
+    for path in sorted(evidence.glob("*-torch*.json"), reverse=True):
+        found = json.loads(path.read_text("utf-8"))
+        machine, said = found["machine"], [*sentences(found["parts"])]
+        if machine["device"] != DRY and said:
+            sections.append(
+                f"Measured on an {machine['device']} with torch {machine['torch']} ({machine['date']}):\n\n"
+            )
+            sections.append("".join(f"- {sentence}\n" for sentence in said))
+    return THERE.sub(lambda match: f"{match[1]}{''.join(sections)}{match[2]}", text)
+
+
+def sentences(parts: Parts) -> Iterator[str]:
+    """What each part came to."""
+    asked = [one for one in results(parts, "doctor") if known(one.get("said"), one.get("found", {}).get("waited"))]
+    if asked:
+        alike = sum(one["said"] == one["found"]["waited"] for one in asked)
+        yield f"the table of operations was right about {alike} of {len(asked)} calls, by the device's clock;"
+    runs = [one for one in results(parts, "libraries") if "said" in one]
+    if runs:
+        both = sum(one["lines"] for one in runs)
+        every = both + sum(len(one["only_said"]) + len(one["only_found"]) for one in runs)
+        yield (
+            f"of {every} lines at which programs over transformers, torchmetrics, torch_geometric, botorch, torchvision\n"
+            f"  and others waited simulated or on the device, {both} waited in both ([which](docs/simulation.md));"
+        )
+    pairs = [one for one in results(parts, "fixes") if one.get("after_held_ms") and one.get("before_held_ms")]
+    if pairs:
+        equal = sum(bool(one.get("equal")) for one in pairs)
+        held = statistics.median(one["before_held_ms"] / one["after_held_ms"] for one in pairs)
+        yield (
+            f"{equal} of {len(pairs)} rewritten programs gave the same values and gradients, and behind queued work\n"
+            f"  they held the host {held:.0f} times shorter (median);"
+        )
+    twins = story_page.by_size(results(parts, "story"), "loss").get(LARGEST, {})
+    if "step_ms" in twins.get("before", {}) and "step_ms" in twins.get("after", {}):
+        before, after = twins["before"], twins["after"]
+        faster, clock = before["step_ms"] / after["step_ms"], before["host_ms"] / after["host_ms"]
+        yield (
+            "the loss of the example above, of 256 images of 256 by 256, took "
+            f"{before['step_ms']:.3g} ms before and {after['step_ms']:.3g} ms after,\n"
+            f"  {faster:.1f} times as fast; a stopwatch that waits for nothing says {clock:.0f} times "
+            "([the story](docs/story.md))."
+        )
