@@ -42,7 +42,7 @@ def sentences(parts: Parts) -> Iterator[str]:
         both = sum(one["lines"] for one in runs)
         every = both + sum(len(one["only_said"]) + len(one["only_found"]) for one in runs)
         yield (
-            f"of {every} lines at which programs over transformers, torchmetrics, torch_geometric, botorch, torchvision\n"
+            f"of {every} lines at which programs over transformers, torchmetrics, torch_geometric, botorch, timm\n"
             f"  and others waited simulated or on the device, {both} waited in both ([which](docs/simulation.md));"
         )
     pairs = [one for one in results(parts, "fixes") if one.get("after_held_ms") and one.get("before_held_ms")]
