@@ -82,7 +82,8 @@ def drawn(panel: Panel, places: Sequence[str]) -> Iterator[str]:
         yield f'<line class="grid" x1="{LEFT}" x2="{WIDE - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
         yield f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{tick:g}</text>'
     for n, place in enumerate(places):
-        yield f'<text x="{across(n):.1f}" y="{HIGH - BOTTOM + 18}" text-anchor="middle">{html.escape(place)}</text>'
+        short = html.escape(place.replace(" x ", "\N{MULTIPLICATION SIGN}"))  # six of them stand side by side
+        yield f'<text x="{across(n):.1f}" y="{HIGH - BOTTOM + 18}" text-anchor="middle">{short}</text>'
     for n, series in enumerate(panel.series):
         at = [(across(k), down(value)) if value is not None else None for k, value in enumerate(series)]
         for one, other in itertools.pairwise(at):
