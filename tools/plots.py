@@ -13,6 +13,7 @@ LEFT, RIGHT, TOP, BOTTOM = 54, 12, 34, 40  # what its axes leave free
 COLUMNS = 2
 STYLE = """
 text { font: 11px system-ui, sans-serif; fill: #333; } .title { font-size: 13px; font-weight: 600; }
+.place { font-size: 9.5px; }
 .grid { stroke: #ddd; } .s0 { stroke: #b3541e; fill: #b3541e; } .s1 { stroke: #1b6ca8; fill: #1b6ca8; }
 .line { fill: none; stroke-width: 2; } text.s0, text.s1 { stroke: none; }
 @media (prefers-color-scheme: dark) {
@@ -83,7 +84,8 @@ def drawn(panel: Panel, places: Sequence[str]) -> Iterator[str]:
         yield f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{tick:g}</text>'
     for n, place in enumerate(places):
         short = html.escape(place.replace(" x ", "\N{MULTIPLICATION SIGN}"))  # six of them stand side by side
-        yield f'<text x="{across(n):.1f}" y="{HIGH - BOTTOM + 18}" text-anchor="middle">{short}</text>'
+        at = f'x="{across(n):.1f}" y="{HIGH - BOTTOM + 18}"'
+        yield f'<text class="place" {at} text-anchor="middle">{short}</text>'
     for n, series in enumerate(panel.series):
         at = [(across(k), down(value)) if value is not None else None for k, value in enumerate(series)]
         for one, other in itertools.pairwise(at):
