@@ -38,7 +38,7 @@ from syncguard.infer.operations.kin import as_tensor, operand
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import FUNCTION, LEAVE, NAME, SEQ, SLICE
+from syncguard.read.tags import CONST, FUNCTION, INDEX, LEAVE, NAME, SEQ, SLICE
 from syncguard.read.walk import walk
 
 TYPES: Final = ("typing.", "typing_extensions.", "builtins.", "collections.abc.", "jaxtyping.")
@@ -143,7 +143,7 @@ def item_of_instance(of: Instance, key: Value, node: core.Index, frame: Frame) -
 def item_of_unknown(of: Unknown, key: Value, node: core.Index, frame: Frame) -> Value:
     """What a subscript tells of something unknown."""
     parts = (key.items or ()) if type(key) is Seq and key.kind == "tuple" else ()
-    several = any(type(part) is Tensor for part in parts)
+    several = any(type(part) is Tensor for part in parts) or (rows_of_host(key) and named_part(node.of, frame))
     sliced = any(map(slices, parts)) and frame.world.only_torch(frame)
     if picks(of, key, node.key, frame) or ((several or sliced) and of.weak is not None):
         return item(operand(of), key, node, frame)  # nothing else takes several tensors, or slices, at once
@@ -169,6 +169,20 @@ def item_of_unknown(of: Unknown, key: Value, node: core.Index, frame: Frame) -> 
     if of is UNKNOWN and numbers(key) and sample_of(node.of, frame):
         return Unknown(batch=frame.why("loaded", node.at), part=True)
     return of if type(key) is Seq else unpacked(of)
+
+
+def rows_of_host(key: Value) -> bool:
+    """Whether this picks rows by numbers that lie on the host: no list and no dict takes several."""
+    return type(key) is Tensor and not key.on_device and key.dtype in ("int", "") and key.rank != 0
+
+
+def named_part(node: Node, frame: Frame) -> bool:
+    """Whether this is taken by a text out of what a forward is given: `target["boxes"]`, which is a dict of tensors."""
+    from syncguard.infer.expressions.evaluate import quiet_value
+
+    if type(node) is not INDEX or type(node.key) is not CONST or type(node.key.value) is not str:
+        return False
+    return type(quiet_value(node.of, frame)) is Tensor
 
 
 def returned_tensor(node: Node, frame: Frame) -> bool:
