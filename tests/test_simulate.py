@@ -93,6 +93,10 @@ HOLDS = {
     "compared": (lambda: {"of": device(2), "x": device(2)}, lambda: {"of": device(2), "x": device(3)}),
     "sparse": (lambda: {"x": device(2).to_sparse()}, lambda: {"x": device(2)}),
     "by_columns": (lambda: {"x": device(2, 2).to_sparse_csc()}, lambda: {"x": device(2, 2).to_sparse_csr()}),
+    "by_rows": (lambda: {"x": device(2, 2).to_sparse_csr()}, lambda: {"x": device(2, 2).to_sparse_csc()}),
+    "oblong": (lambda: {"x": device(2, 3, 4)}, lambda: {"x": device(2, 3, 3)}),
+    "large": (lambda: {"x": torch.empty(1 << 20)}, lambda: {"x": torch.empty(1 << 19)}),
+    "no_range": (lambda: {"min": 2, "x": 2.0}, lambda: {"min": 0, "x": 1}),
     "not_bfloat16": (lambda: {"x": device(2)}, lambda: {"x": device(2, dtype=torch.bfloat16)}),
     "uncoalesced": (
         lambda: {"x": torch.sparse_coo_tensor(torch.zeros(1, 2, dtype=torch.int64), torch.ones(2), (2,))},
