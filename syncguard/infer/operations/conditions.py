@@ -268,7 +268,7 @@ def picked(args: Arguments) -> bool:
 def zero_dim_target(args: Arguments, name: str) -> int:
     """The part of `self` that the index selects is 0-d: as many whole numbers as it has dimensions."""
     of = args.get("self")
-    parts = index_parts(args.get(name))
+    parts = [part for part in index_parts(args.get(name)) if not (type(part) is Const and part.value is ...)]
     rank = of.rank if type(of) is Tensor else -1
     return (
         CERTAIN if rank >= 0 and len(parts) == rank and all(number_sureness(part) == CERTAIN for part in parts) else NO
