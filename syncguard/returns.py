@@ -10,7 +10,8 @@ CONDITIONS = frozenset(
     "missing none some mean given alone tensor number data host true false not_false mask zero_dim integers slice_bound"
     " host_index to_host to_device pinned pageable zero_dim_target dense surely_dense evaluating built"
     " data_or_unknown listed mask_beside single of_host host_values device_values host_number proven"
-    " zero_dim_mask host_mask many long compared singular sparse by_columns not_bfloat16 negative uncoalesced".split()
+    " zero_dim_mask host_mask many long compared singular sparse by_columns not_bfloat16 negative uncoalesced"
+    " by_rows oblong large no_range".split()
 )
 KINDS = frozenset(
     "tensor int float bool str number none size device dtype type array self argument each brought unknown new"

@@ -23,10 +23,18 @@ from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 from syncguard import pack  # noqa: E402
 from syncguard.observe.simulate import Seen, Simulation, conditions  # noqa: E402
 from syncguard.observe.simulate.conditions import Arguments  # noqa: E402
+from syncguard.observe.simulate.marks import DEVICE, move  # noqa: E402
 
 PACK = pack.load()
 CUDA = "cuda"
 WORDS = "step %d: %.2f"
+
+
+def layout(x: torch.Tensor, kind: str) -> torch.Tensor:
+    """A sparse matrix on the device, made of the host's so that nothing waits."""
+    matrix = torch.sparse_coo_tensor([[0, 1], [0, 1]], [1.0, 1.0], (2, 2), is_coalesced=True)
+    made = matrix if kind == "coo" else matrix.to_sparse_csr() if kind == "csr" else matrix.to_sparse_csc()
+    return move(made, DEVICE)
 
 
 def write(x: torch.Tensor, index: Any, value: Any) -> None:
@@ -93,6 +101,10 @@ HOLDS = {
     "compared": (lambda: {"of": device(2), "x": device(2)}, lambda: {"of": device(2), "x": device(3)}),
     "sparse": (lambda: {"x": device(2).to_sparse()}, lambda: {"x": device(2)}),
     "by_columns": (lambda: {"x": device(2, 2).to_sparse_csc()}, lambda: {"x": device(2, 2).to_sparse_csr()}),
+    "by_rows": (lambda: {"x": device(2, 2).to_sparse_csr()}, lambda: {"x": device(2, 2).to_sparse_csc()}),
+    "oblong": (lambda: {"x": device(2, 3, 4)}, lambda: {"x": device(2, 3, 3)}),
+    "large": (lambda: {"x": torch.empty(1 << 20)}, lambda: {"x": torch.empty(1 << 19)}),
+    "no_range": (lambda: {"min": 2, "x": 2.0}, lambda: {"min": 0, "x": 1}),
     "not_bfloat16": (lambda: {"x": device(2)}, lambda: {"x": device(2, dtype=torch.bfloat16)}),
     "uncoalesced": (
         lambda: {"x": torch.sparse_coo_tensor(torch.zeros(1, 2, dtype=torch.int64), torch.ones(2), (2,))},
@@ -283,6 +295,15 @@ def test_the_backward_of_a_mask_waits_again(seen: list[Seen]) -> None:
     assert seen[1].forward[0].line == line
 
 
+def test_the_backward_of_a_mask_on_the_host_waits_although_the_mask_does_not(seen: list[Seen]) -> None:
+    x = torch.ones(4, device=CUDA, requires_grad=True)
+    y = x[torch.tensor([True, False, True, False])]
+    early = [wait for wait in seen if wait.phase == "forward"]
+    assert (not early) or torch.__version__ < "2.9"
+    y.sum().backward()
+    assert [(wait.hazard, wait.phase) for wait in seen[len(early) :]] == [("host-index", "backward")]
+
+
 def test_threads_are_inside(seen: list[Seen]) -> None:
     found = []
     thread = threading.Thread(target=lambda: found.append(torch.ones(2, device=CUDA).sum().item()))
@@ -415,6 +436,15 @@ def test_everything_is_put_back() -> None:
         (lambda x: nn.Linear(2, 2).to(x.device), "torch.nn.Module.to", "setup"),
         (lambda x: nn.Linear(2, 2).cuda(), "torch.nn.Module.cuda", "setup"),
         (lambda x: torch.equal(x, x.clone()), "torch.equal", "tensor-equality"),
+        (lambda x: x.sum().__setitem__(..., 0.0), "torch.Tensor.__setitem__", "host-data"),
+        (lambda x: torch.histc(x, 4, 1, 1), "torch.histc", "bincount"),
+        (lambda x: torch.linalg.lu_factor_ex(x[None]), "torch.linalg.lu_factor_ex", "hidden-read"),
+        (lambda x: torch.lu(x[None]), "torch.lu", "hidden-read"),
+        (lambda x: torch.empty(1 << 20).to(x, non_blocking=True), "torch.Tensor.to", "copy-to-device"),
+        (lambda x: torch.empty(1 << 20).cuda(non_blocking=True), "torch.Tensor.cuda", "copy-to-device"),
+        (lambda x: layout(x, "coo").to_sparse_csc(), "torch.Tensor.to_sparse_csc", "hidden-read"),
+        (lambda x: layout(x, "csr").to_sparse_csc(), "torch.Tensor.to_sparse_csc", "hidden-read"),
+        (lambda x: torch.sparse.mm(layout(x, "csr"), layout(x, "csr")), "torch.sparse.mm", "hidden-read"),
         (lambda x: torch.isin(x, torch.arange(64.0, device=CUDA)), "torch.isin", "unique"),
         (lambda x: write(x.sum(), x.sum() > 0, 0.0), "torch.Tensor.__setitem__", "mask-write"),
         (lambda x: write(x, torch.tensor([True, False]), 0.0), "torch.Tensor.__setitem__", "host-data"),
@@ -431,6 +461,16 @@ def test_a_wait_is_told_once_by_its_name(call: Any, op: str, hazard: str, seen: 
     [
         lambda x: x[x > 0].shape if False else x.masked_fill(x > 0, 0.0),
         lambda x: torch.where(x > 0, x, 0.0),
+        lambda x: x.__setitem__(..., 0.0),
+        lambda x: torch.histc(x, 4, 0, 1),
+        lambda x: torch.linalg.lu_factor_ex(torch.diag(x)),
+        lambda x: torch.lu(torch.diag(x)),
+        lambda x: torch.cholesky_inverse(torch.diag(x)),
+        lambda x: torch.empty(1 << 19).to(x, non_blocking=True),
+        lambda x: torch.empty(1 << 20).pin_memory().cuda(non_blocking=True),
+        lambda x: layout(x, "csc").to_sparse_csc(),
+        lambda x: torch.sparse.mm(layout(x, "coo"), torch.diag(x)),
+        lambda x: torch.sparse.sum(layout(x, "coo")),
         lambda x: F.one_hot(x.long(), 3),
         lambda x: x.to("cpu", non_blocking=True),
         lambda x: nn.Linear(2, 2).to(x.device, non_blocking=True),

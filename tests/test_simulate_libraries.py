@@ -79,6 +79,38 @@ class Gate(nn.Module):
         return 5
 
 
+class Mover(nn.Module):
+    """It moves what no parameter holds at a line of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.state = torch.ones(2)
+
+    def _apply(self, fn, recurse=True):
+        super()._apply(fn, recurse)
+        self.state = fn(self.state)
+        return self
+
+
+def test_a_module_that_moves_what_it_has_at_a_line_of_its_own_is_told_there_alone(simulation) -> None:
+    Mover().to(CUDA)
+    assert [(wait.op, wait.hazard) for wait in simulation.told] == [("torch.Tensor.to", "copy-to-device")]
+    simulation.told.clear()
+    nn.Sequential(Mover(), nn.Linear(2, 2)).to(CUDA)  # torch itself moves the layer
+    assert [wait.op for wait in simulation.told] == ["torch.Tensor.to", "torch.nn.Module.to"]
+
+
+def test_the_first_that_is_compiled_turns_validation_off(simulation) -> None:
+    scale = torch.ones(2, device=CUDA)
+    torch.distributions.Exponential(scale)
+    assert [wait.hazard for wait in simulation.told] == ["distribution-validation"]
+    torch.compile(lambda x: x)
+    torch.distributions.Exponential(scale)
+    assert len(simulation.told) == 1
+    torch.distributions.Exponential(scale, validate_args=True)
+    assert len(simulation.told) == 2
+
+
 def test_a_compiled_module_is_held_as_torch_holds_it(simulation) -> None:
     plain = Gate().cuda()
     model = torch.compile(plain, mode="reduce-overhead")

@@ -61,6 +61,10 @@ WHEN = {
     "sparse": "{} is sparse, by coordinates",
     "uncoalesced": "{} is not coalesced already",
     "by_columns": "{} is sparse by columns",
+    "by_rows": "{} is sparse by rows",
+    "oblong": "{} is a matrix that is not square",
+    "large": "{} has 4 MiB or more",
+    "no_range": "{} is the same as the lower bound",
     "not_bfloat16": "{} is of another dtype than bfloat16",
 }
 ON = {

@@ -268,7 +268,7 @@ def picked(args: Arguments) -> bool:
 def zero_dim_target(args: Arguments, name: str) -> int:
     """The part of `self` that the index selects is 0-d: as many whole numbers as it has dimensions."""
     of = args.get("self")
-    parts = index_parts(args.get(name))
+    parts = [part for part in index_parts(args.get(name)) if not (type(part) is Const and part.value is ...)]
     rank = of.rank if type(of) is Tensor else -1
     return (
         CERTAIN if rank >= 0 and len(parts) == rank and all(number_sureness(part) == CERTAIN for part in parts) else NO
@@ -319,6 +319,14 @@ def singular(args: Arguments, name: str) -> int:
     return CERTAIN if type(of) is Tensor and of.rank > 1 else POSSIBLE
 
 
+def no_range(args: Arguments, name: str) -> int:
+    """A range of no width, from `min` to here, of which one that is not given is 0."""
+    if args.open:
+        return NO
+    low, high = (Const(0) if value is None else value for value in (args.get("min"), args.get(name)))
+    return CERTAIN if type(low) is Const and type(high) is Const and low.value == high.value else NO
+
+
 CONDITIONS: Final[dict[str, Callable[[Arguments, str], int]]] = {
     "missing": missing, "none": none, "some": some, "mean": mean,
     "given": given, "alone": alone, "tensor": tensor, "number": number, "data": data, "host": host, "of_host": of_host,
@@ -332,7 +340,8 @@ CONDITIONS: Final[dict[str, Callable[[Arguments, str], int]]] = {
     "host_number": host_number, "proven": proven,
     "zero_dim_mask": zero_dim_mask, "host_mask": host_mask, "many": untold, "long": untold, "compared": compared,
     "singular": singular, "negative": negative, "uncoalesced": compared,
-    "sparse": untold, "by_columns": untold, "not_bfloat16": not_bfloat16,
+    "sparse": untold, "by_columns": untold, "by_rows": untold, "oblong": untold, "large": untold,
+    "not_bfloat16": not_bfloat16, "no_range": no_range,
 }  # fmt: skip
 WHOLE: Final = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
 

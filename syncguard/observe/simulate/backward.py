@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from syncguard.observe.simulate.conditions import Arguments, host_mask
 from syncguard.observe.simulate.marks import DEVICE, HOST, local, mark, on_device, tensors
 from syncguard.observe.simulate.seen import frames
 
@@ -26,10 +27,12 @@ def again(name: str) -> Callable[[Told, Given], str] | None:
     node, empty if none.
 
     The rows tell of the forward only; their caveats say so of these. A mask is counted once more when the gradient of
-    what it selected is scattered back, and an index on the host copied once more; products look for zeros; what reads
-    lengths or offsets reads them again.
+    what it selected is scattered back, and an index on the host copied once more, a boolean one too, although its call
+    does not wait; products look for zeros; what reads lengths or offsets reads them again.
     """
     last = name.rpartition(".")[2]
+    if last == "__getitem__":
+        return picked
     if last in INDEXED:
         return lambda told, given: next((hazard for hazard in (*INDEXED[last], "host-index") if hazard in told), "")
     if last in ("prod", "cumprod"):
@@ -42,6 +45,14 @@ def again(name: str) -> Callable[[Told, Given], str] | None:
 
 
 INDEXED = {"__getitem__": ("mask-read",), "__setitem__": ("mask-write",)}
+
+
+def picked(told: Told, given: Given) -> str:
+    """What the node of x[index] waits at."""
+    for hazard in (*INDEXED["__getitem__"], "host-index"):
+        if hazard in told:
+            return hazard
+    return "host-index" if host_mask(Arguments(("self", "index"), given, {}), "index") else ""
 
 
 def remember(result: Any, name: str, hazard: str, verdict: Verdict) -> None:

@@ -15,6 +15,7 @@ MASKS = (torch.bool, torch.uint8)
 INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8)
 ABSENT = object()
 SORTED, BLOCK = 10.0, 2048  # of torch.isin and torch.mode: from where on another method is taken
+LARGE = 4 << 20  # bytes of pageable memory that the driver does not take at once; 2 MiB it does
 
 
 class Arguments:
@@ -297,7 +298,7 @@ def picked(args: Arguments) -> bool:
 def zero_dim_target(args: Arguments, name: str) -> bool:
     """The part of `self` that the index selects is 0-d: as many whole numbers as it has dimensions."""
     of, index = args.get("self"), args.get(name)
-    wanted = index if isinstance(index, tuple) else (index,)
+    wanted = [part for part in (index if isinstance(index, tuple) else (index,)) if part is not Ellipsis]
     return (
         isinstance(of, torch.Tensor)
         and len(wanted) == of.ndim
@@ -357,6 +358,26 @@ def by_columns(args: Arguments, name: str) -> bool:
     return getattr(args.get(name), "layout", None) in (torch.sparse_csc, torch.sparse_bsc)
 
 
+def by_rows(args: Arguments, name: str) -> bool:
+    return getattr(args.get(name), "layout", None) in (torch.sparse_csr, torch.sparse_bsr)
+
+
+def oblong(args: Arguments, name: str) -> bool:
+    value = args.get(name)
+    return isinstance(value, torch.Tensor) and value.ndim > 1 and value.shape[-1] != value.shape[-2]
+
+
+def large(args: Arguments, name: str) -> bool:
+    value = args.get(name)
+    return isinstance(value, torch.Tensor) and value.numel() * value.element_size() >= LARGE
+
+
+def no_range(args: Arguments, name: str) -> bool:
+    """A range of no width, from `min` to here, of which one that is not given is 0."""
+    low, high = (0 if value is ABSENT else value for value in (args.get("min"), args.get(name)))
+    return isinstance(low, Number) and isinstance(high, Number) and low == high
+
+
 def not_bfloat16(args: Arguments, name: str) -> bool:
     return getattr(args.get(name), "dtype", None) is not torch.bfloat16
 
@@ -382,7 +403,8 @@ CONDITIONS: dict[str, Callable[[Arguments, str], bool]] = {
     "device_values": device_values, "host_number": host_number, "proven": proven,
     "zero_dim_mask": zero_dim_mask, "host_mask": host_mask, "many": many, "long": long, "compared": compared,
     "singular": singular, "negative": negative, "uncoalesced": uncoalesced,
-    "sparse": sparse, "by_columns": by_columns, "not_bfloat16": not_bfloat16,
+    "sparse": sparse, "by_columns": by_columns, "by_rows": by_rows, "oblong": oblong, "large": large,
+    "not_bfloat16": not_bfloat16, "no_range": no_range,
 }  # fmt: skip
 WHOLE = {"to_host", "to_device"}  # conditions that look at all the named arguments at once
 

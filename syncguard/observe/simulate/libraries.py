@@ -23,8 +23,9 @@ class Notes(Protocol):
 
 def patch(patches: Patches, notes: Notes) -> None:
     """Set them all."""
-    patches.set(torch, "compile", compiling(notes))
-    patches.set(torch.nn.Module, "compile", lambda *args, **settings: notes.note(EAGER))
+    begin = beginning(patches, notes)
+    patches.set(torch, "compile", compiling(begin))
+    patches.set(torch.nn.Module, "compile", lambda *args, **settings: begin())
     profile, ranges = torch.autograd.profiler.profile, torch.autograd.profiler.emit_nvtx
     patches.wrap(profile, "__init__", lambda original: profiling(original, notes))
     patches.wrap(profile, "__exit__", profiled)
@@ -37,7 +38,21 @@ def patch(patches: Patches, notes: Notes) -> None:
             patches.set(torch.distributed.distributed_c10d, name, getattr(torch.distributed, name))
 
 
-def compiling(notes: Notes) -> Callable[..., Any]:
+def beginning(patches: Patches, notes: Notes) -> Callable[[], None]:
+    """What each compilation begins with; the first of a process turns the validation of distributions off for good."""
+    begun = False
+
+    def begin() -> None:
+        nonlocal begun
+        notes.note(EAGER)
+        if not begun:
+            patches.set(torch.distributions.Distribution, "_validate_args", False)
+        begun = True
+
+    return begin
+
+
+def compiling(begin: Callable[[], None]) -> Callable[..., Any]:
     """torch.compile, which compiles nothing; of a module it makes what holds it under `_orig_mod`, as torch does."""
 
     def compile(model: Any = None, *args: Any, disable: bool = False, **settings: Any) -> Any:  # noqa: A001
@@ -45,7 +60,7 @@ def compiling(notes: Notes) -> Callable[..., Any]:
             return functools.partial(compile, disable=disable, **settings)
         if disable:
             return model
-        notes.note(EAGER)
+        begin()
         if not isinstance(model, torch.nn.Module):
             return model
         from torch._dynamo.eval_frame import OptimizedModule

@@ -57,6 +57,7 @@ class Verdict:
         self.engine: CodeType | None = None
         self.quiet: set[CodeType] = set()  # the code of frames in which a row speaks for everything inside
         self.version = numbers(torch.__version__)
+        self.hushed = 0  # so often something waited for which a row further out speaks
         self.debug = DebugMode()
 
     def row(self, name: str) -> Op | None:
@@ -77,6 +78,21 @@ class Verdict:
         owner: Any = None,
     ) -> tuple[str, ...]:
         """Tell each hazard of this call. `landing`: where its result will be; `owner`: what is being made."""
+        told = self.found(op, waits, args, keywords, landing, owner)
+        for hazard, reported in told.items():
+            self.tell(op.name, hazard, size(hazard, (*args, *keywords.values())), reported=reported)
+        return tuple(told)
+
+    def found(
+        self,
+        op: Op,
+        waits: tuple[Wait, ...],
+        args: tuple[Any, ...],
+        keywords: dict[str, Any],
+        landing: int,
+        owner: Any = None,
+    ) -> dict[str, bool]:
+        """The hazards of this call, and whether the sync debug mode of a device knows of each."""
         arguments: Arguments | None = None
         told: dict[str, bool] = {}
         for wait in waits:
@@ -85,9 +101,7 @@ class Verdict:
             arguments = arguments or Arguments(op.args, args, keywords, owner)
             if hold(wait.when, arguments):
                 told[wait.hazard] = wait.mode
-        for hazard, reported in told.items():
-            self.tell(op.name, hazard, size(hazard, (*args, *keywords.values())), reported=reported)
-        return tuple(told)
+        return told
 
     def _concerns(self, on: str, args: tuple[Any, ...], keywords: dict[str, Any], landing: int) -> bool:
         if on == "argument":
@@ -104,6 +118,7 @@ class Verdict:
             return
         user = self.caller()
         if user is None:
+            self.hushed += 1
             return
         op, hazard = spelled(op, hazard, user, self.pack)
         if not hazard:

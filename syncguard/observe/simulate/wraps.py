@@ -14,7 +14,7 @@ from syncguard.observe.simulate.marks import HOST, place, tensors
 from syncguard.observe.simulate.patches import Patches
 from syncguard.observe.simulate.verdict import Verdict, lacks, row_of, waits_of
 from syncguard.pack import Pack
-from syncguard.terms import Op, Wait
+from syncguard.terms import SETUP, Op, Wait
 
 SEEN = ("torch.Tensor.", "torch.nn.functional.", "torch.linalg.", "torch.fft.", "torch.special.", "torch.ops.")
 
@@ -27,6 +27,7 @@ class Known(NamedTuple):
     row: Op
     first: tuple[Wait, ...]  # before it runs
     last: tuple[Wait, ...]  # by what it gives
+    within: tuple[Wait, ...] = ()  # of its inside, where nobody else has told of it
 
 
 def patch(patches: Patches, verdict: Verdict) -> Callable[[], None]:
@@ -56,9 +57,16 @@ def known(pack: Pack, version: tuple[int, ...], loaded: tuple[int, str]) -> tupl
             row = row_of(f"{path}.{name}", pack, version) if isinstance(value, FunctionType) else None
             if row is not None:
                 waits = [w for w in waits_of(row, pack, version) if not (attribute == "__init__" and lacks(w))]
-                first = tuple(wait for wait in waits if wait.on != "result")
-                found.append(Known(at, attribute, row, first, tuple(wait for wait in waits if wait.on == "result")))
+                within = tuple(wait for wait in waits if wait.hazard == SETUP and moves(wait))
+                last = tuple(wait for wait in waits if wait.on == "result")
+                first = tuple(wait for wait in waits if wait not in (*within, *last))
+                found.append(Known(at, attribute, row, first, last, within))
     return tuple(found)
+
+
+def moves(wait: Wait) -> bool:
+    """Does it wait for what an object holds on the host?"""
+    return any(condition == "of_host" for condition, _ in wait.when)
 
 
 def loaded() -> tuple[int, str]:
@@ -119,7 +127,7 @@ def quietly(function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any
 
 def judged(function: FunctionType, known: Known, verdict: Verdict) -> Any:
     """The function, whose row speaks for everything inside."""
-    _, attribute, row, first, last = known
+    _, attribute, row, first, last, within = known
     made = attribute == "__init__"
     whole = row.args[:1] != ("self",)  # where what is made decides, it is an argument as well
 
@@ -128,7 +136,12 @@ def judged(function: FunctionType, known: Known, verdict: Verdict) -> Any:
         given, owner = (args[whole:], args[0]) if made else (args, None)
         if first:
             verdict.judge(row, first, given, kwargs, HOST, owner)
+        setup = verdict.found(row, within, given, kwargs, HOST, owner) if within else {}
+        hushed = verdict.hushed
         result = quietly(function, args, kwargs)
+        if verdict.hushed > hushed:  # else a module of its own mind has moved what it has at lines of its own
+            for hazard in setup:
+                verdict.tell(row.name, hazard)
         if last:
             verdict.judge(row, last, given, kwargs, max(map(place, tensors([result])), default=HOST), owner)
         return result
