@@ -692,6 +692,34 @@ def test_pageable_copies_hold_the_host_up():
     assert [(stop.kind, stop.length) for stop in profile.trace.stops] == [("cudaMemcpyAsync", script.now - begin)]
 
 
+@pytest.mark.parametrize("kind", ["DtoD (Device -> Device)", "DtoH (Device -> Pinned)", "HtoD (Pinned -> Device)"])
+@pytest.mark.parametrize("call", ["cudaMemcpyAsync", "cudaMemcpy"])
+def test_a_copy_that_took_long_to_queue_is_no_wait(kind, call):
+    script = Script()
+    script.mark("step 0")
+    number = next(script.numbers)
+    script.row("gpu_memcpy", f"Memcpy {kind}", script.now + 3, 2, tid=7, device=0, stream=7, correlation=number)
+    script.row("cuda_runtime", call, script.now, 40, correlation=number)
+    script.host(50)
+    script.mark("step 1")
+    held = call == "cudaMemcpy" and "DtoD" not in kind
+    trace = read(script.data()).trace
+    assert [stop.kind for stop in trace.stops] == [call] * held
+    assert [work.taken for work in trace.works] == [0 if held else 40]
+
+
+def test_what_was_queued_before_the_window_keeps_its_stream():
+    script = Script()
+    script.kernel(50)
+    script.kernel(700)
+    script.mark("step 0")
+    script.kernel(100)
+    script.mark("step 1")
+    trace = read(script.data()).trace
+    assert trace.carried == (("0:7", trace.works[0].start),)
+    assert cost.replay(trace).device_us == pytest.approx(100)
+
+
 def test_an_allocation_waits_only_where_it_takes_long_and_something_ended():
     script = Script()
     script.mark("step 0")
@@ -810,7 +838,9 @@ def test_recorded_profiles_are_read(result):
     assert trace.works
     assert sum(cost.bubbles(trace)) <= cost.idle_time(trace) + 1e-6
     replayed = cost.replay(trace)
-    assert replayed.device_us * trace.steps == pytest.approx(max(work.end for work in trace.works), rel=0.02)
+    carried = dict(trace.carried)
+    worked = max(work.end - carried.get(work.lane, 0.0) for work in trace.works)
+    assert replayed.device_us * trace.steps == pytest.approx(worked, rel=0.02)
     if result["twin"] == "before":
         assert [stop for stop in trace.stops if stop.wait >= 0], "no stop was joined to a wait"
 
