@@ -913,6 +913,52 @@ def test_a_run_on_a_device_is_recorded_by_line(modes, tmp_path):
     assert any("no wait has a cost" in note for note in record.notes)
 
 
+def test_a_region_holds_for_the_threads_of_its_backward(modes, tmp_path, monkeypatch):
+    """A device's backward runs on threads of torch's own, and is warned of where it was called."""
+    from syncguard.observe import cuda
+    from syncguard.observe.forbid import budget, region
+    from syncguard.observe.recorder import Recorder
+    from syncguard.observe.watch import SyncError, Watch
+
+    space = {}
+    exec(compile(WARNED, os.path.join(os.path.dirname(torch.__file__), "autograd", "graph.py"), "exec"), space)
+    node = torch.ones(1, requires_grad=True).exp().grad_fn
+    watch = Watch("cuda", Recorder(PACK, str(tmp_path)))
+    watch.engine = Device(PACK, watch.hear)
+    watch.engine.over = watch.over
+    monkeypatch.setattr(Watch, "current", watch)
+
+    def there():
+        _thread.start_new_thread(STREAM.fire_callbacks, (0,))
+        until = time.monotonic() + 30
+        while not watch._left and time.monotonic() < until:
+            time.sleep(0.01)
+
+    def backward():
+        monkeypatch.setattr(cuda, "node_now", lambda: node)
+        space["_engine_run_backward"](there, lambda: monkeypatch.setattr(cuda, "node_now", lambda: None), WAITS)
+
+    with watch.engine:
+        backward()  # in no region
+        for inside, allowed in ((region(), False), (budget(1), True), (budget(0), False)):
+            caught = []
+            with inside:
+                try:
+                    backward()
+                except SyncError as fault:
+                    caught.append(fault)
+            assert len(caught) == (not allowed)
+        backward()
+    assert not watch._left
+
+
+WARNED = """
+import warnings
+def _engine_run_backward(wait, end, message):
+    wait()
+    end()
+    warnings.warn(message, stacklevel=1)
+"""
 ENGINE = """
 def _engine_run_backward(wait):
     wait()

@@ -78,6 +78,7 @@ class Device:
         self.lines: dict[int, int] = {}  # the record's line of each wait
         self.waited: dict[int, float] = {}  # microseconds, of the waits whose end torch told
         self.steps = 0
+        self.over: Callable[[], object] = bool  # called where a backward that waited is over, may raise
         self._numbers = itertools.count()
         self._held, self._lock = Held(), threading.Lock()
         self._late: list[BaseException] = []  # raised in a backward thread, for the thread that called backward
@@ -206,6 +207,8 @@ class Device:
             fault = self._late.pop(0)
         if fault is not None:
             raise fault
+        if _is_engine(frame):
+            self.over()
 
     def _settle(self, place: tuple[int, int]) -> bool:
         """The first wait that this thread began here is over; what it began elsewhere before ended without a word.
