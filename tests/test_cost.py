@@ -46,7 +46,8 @@ LARGE = step_trace(
 @st.composite
 def traces(draw: st.DrawFn) -> Trace:
     """Any program of two threads and two streams, played as a machine would play it."""
-    free = {"0:7": 0.0, "0:20": 0.0}
+    free = {lane: draw(st.sampled_from([0.0, 40.0, 700.0])) for lane in ("0:7", "0:20")}
+    carried = tuple((lane, until) for lane, until in free.items() if until)
     now = {1: 0.0, 2: 0.0}
     works: list[Work] = []
     stops: list[Stop] = []
@@ -65,7 +66,7 @@ def traces(draw: st.DrawFn) -> Trace:
             until = max(now[thread], free[lane]) + draw(st.sampled_from([0.0, 2.0]))
             stops.append(Stop(now[thread], until, thread, lane, wait=draw(st.integers(-1, 3))))
             now[thread] = until
-    return Trace(tuple(works), tuple(stops), 0.0, max(now.values()), draw(st.integers(1, 4)), 1)
+    return Trace(tuple(works), tuple(stops), 0.0, max(now.values()), draw(st.integers(1, 4)), 1, carried=carried)
 
 
 @settings(max_examples=100, deadline=None)
@@ -90,8 +91,9 @@ def test_bubbles_are_idle_time_and_no_longer_than_their_stops(trace: Trace) -> N
 @given(traces())
 def test_what_is_removed_nowhere_is_replayed_as_it_was(trace: Trace) -> None:
     base = replay(trace)
-    last = max((work.end for work in trace.works), default=0.0)
-    assert base.device_us * trace.steps == pytest.approx(max(last, 0.0), abs=1e-6)
+    carried = dict(trace.carried)
+    worked = max((work.end - carried.get(work.lane, 0.0) for work in trace.works), default=0.0)
+    assert base.device_us * trace.steps == pytest.approx(worked, abs=1e-6)
     assert base.host_us * trace.steps == pytest.approx(trace.end, abs=1e-6)
 
 
@@ -128,6 +130,51 @@ def test_the_story_where_the_device_sets_the_pace() -> None:
     assert after.device_us == pytest.approx(before.device_us, rel=0.01)  # the device's step stays what it was
     assert {cost.verdict for cost in costs(LARGE)} == {"gpu-bound"}
     assert what_ifs(LARGE)[0].saved_ms < 0.01 * before.device_us / 1e3
+
+
+def ahead(waits: tuple[int, ...], steps: int = 5) -> Trace:
+    """A window of a program that was running before: a step that the device takes 29 ms for, its last 20 not awaited,
+    with these waits (of 4) in it.
+    """
+    step = [("host", 100.0), ("gpu", 5_000.0)]
+    for n in range(4):
+        step += [("wait", float(n))] * (n in waits) + [("host", 300.0), ("gpu", 1_000.0)]
+    step += [("gpu", 20_000.0), ("host", 200.0)]
+    long = step_trace(*step, steps=steps + 3)
+    length = len(long.works) // (steps + 3)
+    begin = long.works[3 * length].queued - 100.0
+    before = max(work.end for work in long.works[: 3 * length])
+    works, stops = long.works[3 * length :], long.stops[3 * len(waits) :]
+    return Trace(works, stops, begin, long.end, steps, carried=(("0:7", before),))
+
+
+def test_what_was_queued_before_the_window_is_not_its_time() -> None:
+    for waits in ((), (0, 1, 2, 3), (2,)):
+        trace = ahead(waits)
+        period = (trace.works[-1].end - trace.carried[0][1]) / trace.steps
+        assert replay(trace).step_us == pytest.approx(period)
+        assert period == pytest.approx(29_000 + 290 * len(waits), rel=0.005)
+        assert dict(trace.carried)["0:7"] > trace.begin + 15_000
+
+
+def test_bubbles_of_a_busy_device_are_saved() -> None:
+    trace = ahead((0, 1, 2, 3))
+    caused = sum(bubbles(trace)) / trace.steps
+    everything, *_ = what_ifs(trace)
+    assert 1000 < caused < 1300
+    assert everything.saved_ms * 1e3 == pytest.approx(caused, rel=0.05)
+    assert everything.step_ms == pytest.approx(29.0, rel=0.001)
+    removed = replay(trace, range(len(trace.stops)))
+    assert removed.step_us <= (trace.end - trace.begin) / trace.steps
+
+
+def test_a_wait_for_what_was_queued_before_the_window_is_as_long_however_early() -> None:
+    works = (Work("0:7", 1000, 1100, 990, 2.0),)
+    stops = (Stop(5, 7, wait=0), Stop(10, 985, wait=1))
+    trace = Trace(works, stops, 0, 1000, carried=(("0:7", 980.0),))
+    assert replay(trace, [0]).host_us == pytest.approx(1000)
+    assert replay(trace, [0, 1]).host_us == pytest.approx(1000 - 975 - 2)
+    assert replay(trace, [0, 1]).device_us >= 100
 
 
 def test_removing_one_wait_moves_it_to_the_next() -> None:

@@ -36,9 +36,20 @@ from syncguard.observe.window import Window  # noqa: E402
 from syncguard.record import load as record_of  # noqa: E402
 
 PACK = pack.load()
-STREAM, DEVICE, EVENT = (
-    getattr(_gpu_trace, f"{kind}SynchronizationCallbacks") for kind in ("Stream", "Device", "Event")
-)
+
+
+class Fired:
+    """What torch calls when it waits, looked up each time, as torch does."""
+
+    def __init__(self, kind: str) -> None:
+        self.name = f"{kind}SynchronizationCallbacks"
+
+    @property
+    def fire_callbacks(self) -> Any:
+        return getattr(_gpu_trace, self.name).fire_callbacks
+
+
+STREAM, DEVICE, EVENT = Fired("Stream"), Fired("Device"), Fired("Event")
 # A tensor whose every operation waits, as if in C++: the frames of this text count as torch's own.
 WAITING = """
 import torch
@@ -156,9 +167,13 @@ def test_a_call_without_source_goes_by_the_function_that_waits_in_torch(monkeypa
 
     monkeypatch.setattr(torch.cuda, "_lazy_init", lambda: None)
     monkeypatch.setattr(torch.cuda, "device", Nothing)
-    monkeypatch.setattr(torch._C, "_cuda_synchronize", DEVICE.fire_callbacks, raising=False)
     text = compile("torch.cuda.synchronize()", "no file", "eval")
-    assert told(lambda: eval(text, {"torch": torch})) == [("torch.cuda.synchronize", "synchronize")]
+
+    def program():
+        monkeypatch.setattr(torch._C, "_cuda_synchronize", DEVICE.fire_callbacks, raising=False)
+        eval(text, {"torch": torch})
+
+    assert told(program) == [("torch.cuda.synchronize", "synchronize")]
 
 
 def test_what_is_inherited_goes_by_the_public_name_of_what_was_called():
@@ -375,52 +390,83 @@ def test_a_wait_that_python_was_not_warned_of_is_counted(modes):
     assert any("1 waits came with no Python warning" in note for note in device.notes)
 
 
-def test_what_seen_raises_reaches_the_program(modes):
-    def forbid(seen):
-        raise PermissionError("forbidden")
+class Forbidden(PermissionError):
+    place = ""
 
-    def event():
-        EVENT.fire_callbacks(0)  # torch warns of no event: it is raised as soon as torch is done
-        for _ in range(500):
-            time.sleep(0.01)
 
-    for wait in (bound, event):
-        with Device(PACK, forbid), pytest.raises(PermissionError, match="forbidden"):
+def forbid(seen):
+    fault = Forbidden("forbidden", seen.kind)
+    fault.place = "here"
+    raise fault
+
+
+def silent(kind=STREAM, times=1):
+    """A call into C that waits without a word of Python."""
+    list(map(operator.call, (partial(kind.fire_callbacks, 0),) * times))
+
+
+@pytest.mark.parametrize(
+    "wait", [bound, silent, partial(silent, EVENT), partial(silent, DEVICE), partial(silent, times=3)]
+)
+def test_what_seen_raises_is_raised_by_the_call_that_waits(modes, wait):
+    caught = []
+
+    def program():
+        try:
             wait()
+            caught.append("passed")
+        except Forbidden as fault:
+            caught.append(fault)
+
+    with Device(PACK, forbid):
+        program()
+        program()
+    assert [type(fault).__name__ for fault in caught] == ["Forbidden"] * 2
+    assert all(isinstance(fault, Forbidden) and fault.place == "here" for fault in caught)
+    assert {fault.args[0] for fault in caught} == {"forbidden"}
+
+
+def test_what_seen_raises_is_raised_where_no_call_is(modes):
+    """An index, a condition: Python raises nothing behind these, but the warning does."""
+
+    class Indexed:
+        def __getitem__(self, _):
+            bound()
+
+        def __bool__(self):
+            bound()
+            return True
+
+    caught = []
+    with Device(PACK, forbid):
+        for use in (lambda x: x[0], lambda x: 1 if x else 2):
+            try:
+                use(Indexed())
+            except Forbidden:
+                caught.append(use)
+    assert len(caught) == 2
 
 
 def test_what_seen_raises_comes_once_however_it_comes(modes):
-    def forbid(seen):
-        raise PermissionError("forbidden")
-
-    def silent():
-        [*map(operator.call, (partial(STREAM.fire_callbacks, 0),))]  # no warning of Python ends it
-        for _ in range(500):
-            time.sleep(0.01)
-
-    with Device(PACK, forbid):
-        with pytest.raises(PermissionError, match="forbidden"):
-            silent()
-        with pytest.raises(PermissionError, match="forbidden"):
-            bound()
+    with Device(PACK, forbid) as device:
+        for wait in (silent, bound, silent):
+            with pytest.raises(PermissionError, match="forbidden"):
+                wait()
         for _ in range(20):
-            time.sleep(0.01)  # nothing is left to raise
+            time.sleep(0.001)  # nothing is left to raise
+    assert not any("Python warning" in note for note in device.notes)
 
 
-def test_a_fault_that_is_raised_late_has_all_that_it_had(modes):
-    def forbid(seen):
-        fault = PermissionError("forbidden")
-        fault.place = "here"
-        raise fault
-
-    def event():
-        EVENT.fire_callbacks(0)
-        for _ in range(500):
-            time.sleep(0.01)
-
-    with Device(PACK, forbid), pytest.raises(PermissionError) as caught:
-        event()
-    assert caught.value.place == "here"
+def test_others_hear_of_a_wait_that_is_forbidden(modes):
+    heard = []
+    _gpu_trace.register_callback_for_stream_synchronization(heard.append)
+    try:
+        with Device(PACK, forbid), pytest.raises(Forbidden):
+            bound()
+        STREAM.fire_callbacks(3)
+    finally:
+        getattr(_gpu_trace, STREAM.name).callback_list.remove(heard.append)
+    assert heard == [0, 3]
 
 
 def test_a_wait_of_whose_beginning_torch_could_not_tell_is_told_at_its_end(modes):
@@ -692,6 +738,34 @@ def test_pageable_copies_hold_the_host_up():
     assert [(stop.kind, stop.length) for stop in profile.trace.stops] == [("cudaMemcpyAsync", script.now - begin)]
 
 
+@pytest.mark.parametrize("kind", ["DtoD (Device -> Device)", "DtoH (Device -> Pinned)", "HtoD (Pinned -> Device)"])
+@pytest.mark.parametrize("call", ["cudaMemcpyAsync", "cudaMemcpy"])
+def test_a_copy_that_took_long_to_queue_is_no_wait(kind, call):
+    script = Script()
+    script.mark("step 0")
+    number = next(script.numbers)
+    script.row("gpu_memcpy", f"Memcpy {kind}", script.now + 3, 2, tid=7, device=0, stream=7, correlation=number)
+    script.row("cuda_runtime", call, script.now, 40, correlation=number)
+    script.host(50)
+    script.mark("step 1")
+    held = call == "cudaMemcpy" and "DtoD" not in kind
+    trace = read(script.data()).trace
+    assert [stop.kind for stop in trace.stops] == [call] * held
+    assert [work.taken for work in trace.works] == [0 if held else 40]
+
+
+def test_what_was_queued_before_the_window_keeps_its_stream():
+    script = Script()
+    script.kernel(50)
+    script.kernel(700)
+    script.mark("step 0")
+    script.kernel(100)
+    script.mark("step 1")
+    trace = read(script.data()).trace
+    assert trace.carried == (("0:7", trace.works[0].start),)
+    assert cost.replay(trace).device_us == pytest.approx(100)
+
+
 def test_an_allocation_waits_only_where_it_takes_long_and_something_ended():
     script = Script()
     script.mark("step 0")
@@ -806,11 +880,13 @@ RECORDED = [
 def test_recorded_profiles_are_read(result):
     """Profiles of real devices, where `make device` has recorded any."""
     trace = read({"traceEvents": result["rows"]}).trace
-    assert (len(trace.works), len(trace.stops)) == (result["works"], result["stops"])
-    assert trace.works
+    assert len(trace.works) == result["works"] > 0
+    assert len(trace.stops) <= result["stops"]  # a copy that merely took long was one when the first were recorded
     assert sum(cost.bubbles(trace)) <= cost.idle_time(trace) + 1e-6
     replayed = cost.replay(trace)
-    assert replayed.device_us * trace.steps == pytest.approx(max(work.end for work in trace.works), rel=0.02)
+    carried = dict(trace.carried)
+    worked = max(work.end - carried.get(work.lane, 0.0) for work in trace.works)
+    assert replayed.device_us * trace.steps == pytest.approx(worked, rel=0.02)
     if result["twin"] == "before":
         assert [stop for stop in trace.stops if stop.wait >= 0], "no stop was joined to a wait"
 
@@ -837,6 +913,52 @@ def test_a_run_on_a_device_is_recorded_by_line(modes, tmp_path):
     assert any("no wait has a cost" in note for note in record.notes)
 
 
+def test_a_region_holds_for_the_threads_of_its_backward(modes, tmp_path, monkeypatch):
+    """A device's backward runs on threads of torch's own, and is warned of where it was called."""
+    from syncguard.observe import cuda
+    from syncguard.observe.forbid import budget, region
+    from syncguard.observe.recorder import Recorder
+    from syncguard.observe.watch import SyncError, Watch
+
+    space = {}
+    exec(compile(WARNED, os.path.join(os.path.dirname(torch.__file__), "autograd", "graph.py"), "exec"), space)
+    node = torch.ones(1, requires_grad=True).exp().grad_fn
+    watch = Watch("cuda", Recorder(PACK, str(tmp_path)))
+    watch.engine = Device(PACK, watch.hear)
+    watch.engine.over = watch.over
+    monkeypatch.setattr(Watch, "current", watch)
+
+    def there():
+        _thread.start_new_thread(STREAM.fire_callbacks, (0,))
+        until = time.monotonic() + 30
+        while not watch._left and time.monotonic() < until:
+            time.sleep(0.01)
+
+    def backward():
+        monkeypatch.setattr(cuda, "node_now", lambda: node)
+        space["_engine_run_backward"](there, lambda: monkeypatch.setattr(cuda, "node_now", lambda: None), WAITS)
+
+    with watch.engine:
+        backward()  # in no region
+        for inside, allowed in ((region(), False), (budget(1), True), (budget(0), False)):
+            caught = []
+            with inside:
+                try:
+                    backward()
+                except SyncError as fault:
+                    caught.append(fault)
+            assert len(caught) == (not allowed)
+        backward()
+    assert not watch._left
+
+
+WARNED = """
+import warnings
+def _engine_run_backward(wait, end, message):
+    wait()
+    end()
+    warnings.warn(message, stacklevel=1)
+"""
 ENGINE = """
 def _engine_run_backward(wait):
     wait()
@@ -951,18 +1073,26 @@ def test_what_is_forbidden_raises_on_a_device():
         raise PermissionError("forbidden")
 
     x, shown = torch.ones(8, device="cuda"), []
-    device = Device(PACK, forbid)
-    device._warnings.told = lambda: (shown.append("warned"), device._ended())
 
-    def program():
-        x.sum().item()
-        shown.append("passed")
-        for _ in range(100):
-            time.sleep(0.01)
+    def program(text):
+        try:
+            eval(text, {"x": x, "torch": torch})
+            shown.append(f"{text} passed")
+        except BaseException as fault:
+            shown.append(repr(fault))
 
-    try:
-        with device:
-            program()
-    except BaseException as fault:
-        shown.append(repr(fault))
-    assert shown == ["warned", "PermissionError('forbidden')"], (shown, device.notes, warnings.filters[:3])
+    waits = ("x.sum().item()", "x[x > 0]", "1 if x.sum() else 2", "torch.unique(x)", "torch.ops.aten.nonzero(x)",
+             "torch.cuda.synchronize()", "torch.cuda.current_stream().synchronize()")  # fmt: skip
+    with Device(PACK, forbid) as device:
+        for text in waits:
+            program(text)
+    assert shown == ["PermissionError('forbidden')"] * len(waits), (shown, device.notes, warnings.filters[:3])
+
+
+@pytest.mark.device
+def test_an_error_of_the_program_is_the_programs_though_memory_is_freed_with_it():
+    x = torch.ones(8, device="cuda")
+    with Device(PACK, lambda seen: None):
+        for _ in range(3):
+            with pytest.raises(RuntimeError, match="size"):
+                torch.matmul(x[:3] + 1, x[:4] + 1)

@@ -159,6 +159,8 @@ def test_where_the_device_is_busy_all_the_same_it_says_so():
     assert words.advice(idle).startswith("The device works for 5% of the time, but these waits are not why:")
     assert "Leave them" not in words.advice(idle)
     assert words.what_ifs(idle) == ("less than 1% of a step is saved without these waits",)
+    assert "\nWhat if:\n  - less than 1% of a step" in "\n".join(table.render(idle, Look()))
+    assert "\nWhat if, all together and not the sum of each:\n  - 4" in "\n".join(table.render(record, Look()))
 
 
 def test_a_step_takes_what_it_takes_without_the_profiler():

@@ -110,6 +110,14 @@ def calling_backward() -> FrameType | None:
     return found[0] if len(found) == 1 else None
 
 
+def calls_backward() -> bool:
+    """Has this very thread called the backward that it is in? Those that the autograd engine keeps have not."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_name != ENGINE:
+        frame = frame.f_back
+    return frame is not None
+
+
 def in_backward(frame: FrameType | None) -> bool:
     """Is this frame the program's own part of a backward: of a function of its own, or of a block computed again?"""
     while frame is not None and (frame := frame.f_back) is not None:

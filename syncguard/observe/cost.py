@@ -61,6 +61,7 @@ class Trace:
     steps: int = 1
     thread: int = 0
     begins: tuple[tuple[str, float], ...] = ()  # the number of each step and where it begins
+    carried: tuple[tuple[str, float], ...] = ()  # until when each stream worked on what was queued before `begin`
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,11 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A window played again: how long a step takes until all is queued (host), and until all is done (device)."""
+    """A window played again: how long a step takes until all is queued (host), and until all is done (device).
+
+    A stream begins when it has done what was queued before the window. That is as long after the window's begin as its
+    last work is after the window's end, however far the host runs ahead.
+    """
 
     host_us: float
     device_us: float
@@ -177,10 +182,11 @@ def replay(trace: Trace, removed: Collection[int] = (), plan: Plan | None = None
     """The window without some of its stops (by number): what the host did between them takes as long as before.
 
     Each thread keeps its order and its own work, each stream its order and each work its length; work begins when it
-    is queued and all that it must follow is done. Every step of this is a sum or a maximum, so that removing more
-    never costs time.
+    has reached the device and all that it must follow is done. Every step of this is a sum or a maximum, so that
+    removing more never costs time.
     """
     plan = plan or planned(trace)
+    carried = dict(trace.carried)
     host: dict[int, tuple[float, float]] = {}  # of each thread: when it was free, then and now
     done = [work.end for work in trace.works]
     for is_stop, n in plan.order:
@@ -189,19 +195,24 @@ def replay(trace: Trace, removed: Collection[int] = (), plan: Plan | None = None
             was, now = host.get(stop.thread, (trace.begin, trace.begin))
             end = now + max(stop.start - was, 0.0)
             if n not in removed:
-                end = _released(stop, end, plan.targets[n], trace.works, done)
+                end = _released(stop, end, plan.targets[n], trace, done)
             host[stop.thread] = (max(was, stop.end), end)
         else:
             work, before = trace.works[n], plan.follows[n]
             was, now = host.get(work.thread, (trace.begin, trace.begin))
             queued = now + max(work.queued - was, 0.0)
-            latency = max(work.start - max([work.queued, *(trace.works[w].end for w in before)]), 0.0)
-            done[n] = max([queued, *(done[w] for w in before)]) + latency + (work.end - work.start)
+            left = min(carried.get(work.lane, trace.begin), work.start)
+            free = max([left, *(trace.works[w].end for w in before)])
+            latency = max(work.start - max(work.queued, free), 0.0)
+            idle = work.queued >= free  # then what it takes to reach the device is hidden where that has other work
+            ready = queued + latency if idle else queued
+            start = max([ready, left, *(done[w] for w in before)]) + (0.0 if idle else latency)
+            done[n] = start + work.end - work.start
             host[work.thread] = (max(was, work.queued + work.taken), queued + work.taken)
     was, now = host.get(trace.thread, (trace.begin, trace.begin))
     queued = max([now + max(trace.end - was, 0.0), *(end for _, end in host.values())])
-    finished = max([*done, trace.begin])
-    return Replay((queued - trace.begin) / trace.steps, (finished - trace.begin) / trace.steps)
+    worked = (end - max(carried.get(work.lane, trace.begin), trace.begin) for work, end in zip(trace.works, done))
+    return Replay((queued - trace.begin) / trace.steps, max([0.0, *worked]) / trace.steps)
 
 
 def what_ifs(trace: Trace, groups: Mapping[int, Collection[int]] | None = None) -> tuple[WhatIf, ...]:
@@ -267,8 +278,11 @@ def _targets(stop: Stop, lanes: Mapping[str, Sequence[int]], works: Sequence[Wor
                 yield numbers[last]
 
 
-def _released(stop: Stop, begin: float, targets: Iterable[int], works: Sequence[Work], done: Sequence[float]) -> float:
+def _released(stop: Stop, begin: float, targets: Iterable[int], trace: Trace, done: Sequence[float]) -> float:
     """When a stop that is kept lets the host go: once its works are done, and then what the call itself takes."""
-    was = max((works[n].end for n in targets), default=stop.start)
-    now = max((done[n] for n in targets), default=begin)
-    return max(begin, now) + max(stop.end - max(was, stop.start), 0.0)
+    left = [until for lane, until in trace.carried if stop.lane in ("", lane) and trace.begin < until <= stop.end]
+    was, now = [stop.start, *left], [begin, *left]
+    for n in targets:
+        was.append(trace.works[n].end)
+        now.append(done[n])
+    return max(now) + stop.end - max(was)

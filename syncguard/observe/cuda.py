@@ -26,7 +26,7 @@ import torch
 
 from syncguard.observe import cost
 from syncguard.observe.callee import UNKNOWN, Callee, callee, program_frames, spelled
-from syncguard.observe.layers import FIRE, Held, Missing, Nodes, Owed, Traces, Warnings, made_by, node_now, raise_in
+from syncguard.observe.layers import Held, Missing, Nodes, Traces, Warnings, arm, made_by, node_now
 from syncguard.observe.profile import Profile, timeline
 from syncguard.observe.recorder import Cost, Measured
 from syncguard.observe.simulate.seen import Frame, Seen
@@ -61,8 +61,8 @@ class Device:
     """While it is entered, `seen` hears of every wait for the device, on the waiting thread, before it waits.
 
     `layers` picks from LAYERS. `window` is (the step before which the profiler starts, how many steps it watches).
-    `notes`: what could not be seen, a sentence each. What `seen` raises is raised in the program as soon as torch
-    lets it: at the end of the call that waits.
+    `notes`: what could not be seen, a sentence each. What `seen` raises is raised in the program at the end of the
+    call that waits.
     """
 
     def __init__(
@@ -78,6 +78,7 @@ class Device:
         self.lines: dict[int, int] = {}  # the record's line of each wait
         self.waited: dict[int, float] = {}  # microseconds, of the waits whose end torch told
         self.steps = 0
+        self.over: Callable[[], object] = bool  # called where a backward that waited is over, may raise
         self._numbers = itertools.count()
         self._held, self._lock = Held(), threading.Lock()
         self._late: list[BaseException] = []  # raised in a backward thread, for the thread that called backward
@@ -171,25 +172,25 @@ class Device:
             window.utilised,
         )
 
-    def _begins(self, kind: str) -> None:
+    def _begins(self, kind: str) -> object:
         """A GPU-trace callback: the thread is about to wait."""
         if self._held.inside:
-            return
-        frame: FrameType | None = sys._getframe(2)
-        if frame is not None and frame.f_code.co_name == FIRE:
-            frame = frame.f_back
+            return None
+        frame = sys._getframe(1).f_back  # none where the thread is torch's own
         warned = kind in SHORT_CALLS and self._warnings in self._open
         if warned:
             self._warnings.insist()
         number = self._tell(KINDS[kind], frame)
+        fault, self._held.owed = self._held.owed, None
         # What the autograd engine itself waits for is told when all of backward is over.
-        if warned and frame is not None and not _is_engine(frame):
+        if fault is None and warned and frame is not None and not _is_engine(frame):
             self._silent += len(self._held.begun) == HELD
             del self._held.begun[: 1 - HELD]
             self._held.begun.append((number, _place(frame), time.perf_counter()))
-        if (owed := self._held.owed) is not None:
-            self._held.owed = owed if warned else None
-            raise_in(threading.get_ident(), owed, frame if warned else None)
+        if fault is None:
+            return None
+        self._traces.pause()
+        return arm(fault, self._traces.resume)
 
     def _ended(self) -> None:
         """A warning: the binding in which the thread waited is over. A wait whose beginning torch could not tell (it
@@ -197,15 +198,17 @@ class Device:
         """
         if self._held.inside:
             return
+        self._traces.resume()
         frame = sys._getframe(2)
         if self._traces not in self._open or not (self._settle(_place(frame)) or _is_engine(frame)):
             self._tell(WARNED, frame, after=True)
-        owed, self._held.owed = self._held.owed, None
-        fault = owed.take() if owed is not None else None
+        fault, self._held.owed = self._held.owed, None
         if fault is None and self._late:
             fault = self._late.pop(0)
         if fault is not None:
             raise fault
+        if _is_engine(frame):
+            self.over()
 
     def _settle(self, place: tuple[int, int]) -> bool:
         """The first wait that this thread began here is over; what it began elsewhere before ended without a word.
@@ -241,7 +244,7 @@ class Device:
             if node_now() is not None:
                 self._late.append(fault)
             else:
-                self._held.owed = Owed(fault)
+                self._held.owed = fault
         finally:
             self._held.inside = False
         return number

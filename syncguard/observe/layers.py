@@ -10,9 +10,9 @@ with a sentence, and the others do without it.
 
 from __future__ import annotations
 
+import ctypes
 import sys
 import threading
-import time
 import warnings
 from collections.abc import Callable
 from importlib import import_module
@@ -23,9 +23,9 @@ import torch
 
 from syncguard.observe.attribute import position
 from syncguard.observe.simulate.seen import Frame
+from syncguard.observe.switch import Switch, switch
 
 WAITS = "called a synchronizing CUDA operation"
-FIRE = "fire_callbacks"  # what torch calls to call ours
 QUIET, WARN, RAISE = 0, 1, 2  # the sync debug modes
 DEEP = 40  # frames that a node remembers
 MODES = {"default": QUIET, "warn": WARN, "error": RAISE}
@@ -34,6 +34,8 @@ TRACED = {
     "device": "DeviceSynchronizationCallbacks",
     "event": "EventSynchronizationCallbacks",
 }
+SET = ctypes.pythonapi.PyThreadState_SetAsyncExc
+SET.argtypes, SET.restype = (ctypes.c_ulong, ctypes.py_object), ctypes.c_int
 
 
 class Missing(Exception):
@@ -43,41 +45,57 @@ class Missing(Exception):
 class Traces:
     """`told(kind)` on the waiting thread, before it waits for a "stream", the "device" or an "event".
 
-    torch cannot switch the callbacks off again once they are on: what stays is an empty call at each allocation. What
-    `told` raises would be logged and lost, so it must not raise.
+    `told` stands between torch and the program: what it raises torch would log and lose, so it has `arm` raise it, and
+    pauses, lest that is raised where it is called again.
     """
 
-    def __init__(self, told: Callable[[str], None]) -> None:
+    def __init__(self, told: Callable[[str], object]) -> None:
         self.told = told
-        self._put: list[tuple[list[Any], Callable[..., None]]] = []
+        self._put: list[tuple[Any, str, Any]] = []
+        self._switch: Switch | None = None
 
     def open(self) -> None:
-        activate = getattr(torch._C, "_activate_gpu_trace", None)
         try:
-            registries = import_module("torch.cuda._gpu_trace")
-            lists = {kind: getattr(registries, name).callback_list for kind, name in TRACED.items()}
+            module = import_module("torch.cuda._gpu_trace")
+            registries = {kind: getattr(module, name) for kind, name in TRACED.items()}
+            activate = torch._C._activate_gpu_trace
         except (ImportError, AttributeError):
-            activate = None
-        if activate is None:
-            raise Missing(f"torch {torch.__version__} has no GPU-trace callbacks: waits are told by warnings alone.")
-        for kind, callbacks in lists.items():
-            callback = _telling(self.told, kind)
-            callbacks.append(callback)
-            self._put.append((callbacks, callback))
-        activate()
+            raise Missing(
+                f"torch {torch.__version__} has no GPU-trace callbacks: waits are told by warnings alone."
+            ) from None
+        for kind, registry in registries.items():
+            setattr(module, TRACED[kind], Telling(registry, self.told, kind))
+            self._put.append((module, TRACED[kind], registry))
+        self._switch = switch()
+        self._switch.on() if self._switch is not None else activate()
 
     def close(self) -> None:
-        for callbacks, callback in self._put:
-            if callback in callbacks:
-                callbacks.remove(callback)
+        for module, name, registry in self._put:
+            setattr(module, name, registry)
         self._put.clear()
+        self.pause()
+
+    def pause(self) -> None:
+        if self._switch is not None:
+            self._switch.off()
+
+    def resume(self) -> None:
+        if self._switch is not None and self._put:
+            self._switch.on()
 
 
-def _telling(told: Callable[[str], None], kind: str) -> Callable[..., None]:
-    def tell(*_: Any) -> None:
-        told(kind)
+class Telling:
+    """What torch calls in the place of a registry: whoever is in the registry, and then us, with no code behind us in
+    which an exception that we armed could be raised.
+    """
 
-    return tell
+    def __init__(self, registry: Any, told: Callable[[str], object], kind: str) -> None:
+        def fire_callbacks(*args: Any, **named: Any) -> object:
+            registry.fire_callbacks(*args, **named)
+            return told(kind)
+
+        self.fire_callbacks = fire_callbacks
+        self.add_callback, self.callback_list = registry.add_callback, registry.callback_list
 
 
 class Warnings:
@@ -242,61 +260,28 @@ def made_by(node: Any) -> tuple[Frame, ...] | None:
     return kept[0].frames if kept and isinstance(kept[0], Made) else None
 
 
-class Owed:
-    """What a thread has still to raise: whoever takes it raises it, and nobody a second time."""
-
-    def __init__(self, fault: BaseException) -> None:
-        self._faults = [fault]
-
-    def take(self) -> BaseException | None:
-        try:
-            return self._faults.pop()
-        except IndexError:
-            return None
-
-
-def raise_in(thread: int, owed: Owed, call: FrameType | None = None) -> None:
-    """Raise in a thread that stands in a callback of torch, which would log it: as soon as it has left the callback;
-    or this frame's call, if nothing has raised it by then.
+def arm(fault: BaseException, raised: Callable[[], None]) -> object:
+    """Raise in this thread as soon as it is in the program again, or is warned of the wait; `raised()` is called then.
+    Nothing may come behind it but returns: the next call or turn of a loop in Python would be what raises.
     """
-    instruction = call.f_lasti if call is not None else -1
-
-    def stands() -> bool:
-        frame = sys._current_frames().get(thread)
-        while frame is not None:
-            if frame.f_code.co_name == FIRE or (frame is call and frame.f_lasti == instruction):
-                return True
-            frame = frame.f_back
-        return False
-
-    def wait_and_raise() -> None:
-        for _ in range(100_000):
-            if not stands():
-                break
-            time.sleep(5e-5)
-        if (fault := owed.take()) is not None:
-            set_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
-            set_in(ctypes.c_ulong(thread), ctypes.py_object(_made_anew(fault)))
-
-    import ctypes
-
-    threading.Thread(target=wait_and_raise, daemon=True).start()
+    return [*map(SET, (threading.get_ident(),), (_made_anew(fault, raised),))]
 
 
-def _made_anew(fault: BaseException) -> type[BaseException]:
+def _made_anew(fault: BaseException, raised: Callable[[], None]) -> type[BaseException]:
     """A class whose only instance is as this fault: what is raised in a thread is a class, called without arguments."""
 
     def __init__(self: BaseException) -> None:  # noqa: N807
         BaseException.__init__(self, *fault.args)
         vars(self).update(vars(fault))
+        raised()
 
     return type(type(fault).__name__, (type(fault),), {"__init__": __init__, "__module__": type(fault).__module__})
 
 
 class Held(threading.local):
-    """What a thread has still to raise, and the waits that it began and torch has not yet told the end of."""
+    """What this thread has still to raise, and the waits that it began and torch has not yet told the end of."""
 
     def __init__(self) -> None:
-        self.owed: Owed | None = None
+        self.owed: BaseException | None = None
         self.begun: list[tuple[int, tuple[int, int], float]] = []  # number, place, since
         self.inside = False

@@ -20,6 +20,7 @@ MARK = "syncguard:"
 HELD = re.compile(r"(cuda|cu|hip)(Stream|Device|Event|Ctx|Context)Synchronize(_\w+)?")
 MEMORY = re.compile(r"(cuda|cu|hip|hipExt)(Mem)?(Malloc|Free|HostAlloc|FreeHost|HostFree|HostMalloc|Alloc)\w*")
 RUNTIME, DEVICE = ("cuda_runtime", "cuda_driver", "hip_runtime"), ("kernel", "gpu_memcpy", "gpu_memset")
+DEVICES = re.compile(r"Memcpy (DtoD|PtoP)|Device -> Device")
 BACKWARD = "autograd::engine::evaluate_function"
 SLACK = 1.0  # microseconds by which the clocks of host and device may differ
 LONG = 20.0  # an allocation that takes as long has waited, if the device finished something meanwhile
@@ -70,6 +71,7 @@ def read(data: Any, decides: Collection[int] = ()) -> Profile:
         ),
         0.0, end - begin, max(len(steps) - 1, 1), next((_thread(e["tid"]) for e in marks), 0),
         tuple((_number(e), float(e["ts"]) - begin) for e in marks if e["name"].startswith(f"{MARK}step"))[:-1],
+        tuple(_carried((e for e in spans if e.get("cat") in DEVICE and _queued(e, calls) < begin), begin).items()),
     )  # fmt: skip
     return Profile(trace, sum("Pageable" in e["name"] for e in done), begin)
 
@@ -151,10 +153,24 @@ def _works(
     return answer
 
 
+def _carried(earlier: Iterable[Mapping[str, Any]], begin: float) -> dict[str, float]:
+    """Until when each stream works on what was queued before the window."""
+    found: dict[str, float] = {}
+    for event in earlier:
+        lane = _lane(event)
+        found[lane] = max(found.get(lane, 0.0), float(event["ts"]) + _taken(event) - begin)
+    return {lane: until for lane, until in found.items() if until > 0}
+
+
 def _holds(call: Mapping[str, Any], work: Mapping[str, Any]) -> bool:
-    """A call that returns only when what it queued is done, and is no launch."""
+    """A copy that returns only when it is done. None within the device does, and an asynchronous one does only where
+    the host's side of it is pageable memory: any other that was over by then merely took long to queue.
+    """
+    if "Memcpy" not in call["name"] or DEVICES.search(work["name"]):
+        return False
     ends = float(call["ts"]) + _taken(call)
-    return "Memcpy" in call["name"] and ends >= float(work["ts"]) + _taken(work) - SLACK
+    may = "Async" not in call["name"] or "Pageable" in work["name"]
+    return may and ends >= float(work["ts"]) + _taken(work) - SLACK
 
 
 def _held(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections import deque
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
-from syncguard.observe.attribute import Spot
+from syncguard.observe.attribute import Spot, calls_backward
 from syncguard.observe.comments import Comments
 from syncguard.observe.recorder import Measured, Recorder, Seen
 from syncguard.pack import Pack
@@ -48,6 +49,7 @@ class Region:
     seen: list[str] = field(default_factory=list)
 
 
+LEFT = 64  # waits of a backward that the thread which called it has still to judge
 REGIONS: ContextVar[tuple[Region, ...]] = ContextVar("syncguard_regions", default=())
 
 
@@ -71,6 +73,7 @@ class Watch:
         self.comments = Comments(recorder.pack)
         self.engine: Engine | None = None
         self.users = 0
+        self._left: deque[tuple[Seen, Spot]] = deque(maxlen=LEFT)  # waits of threads that have called no backward
 
     def start(self) -> None:
         """Start the engine. NoDevice where there is no device such as was asked for."""
@@ -82,6 +85,8 @@ class Watch:
             # While it tells of a wait, the simulation itself is off, and tensors say that they are on the CPU.
             self.recorder.device_of = lambda tensor: "cuda" if on_device(tensor) else "cpu"
         self.recorder.clock.begins = getattr(self.engine, "step", None)
+        if hasattr(self.engine, "over"):
+            self.engine.over = self.over
         Watch.current = self
 
     def stop(self) -> None:
@@ -117,7 +122,19 @@ class Watch:
         number = self.recorder.count(seen, at, frame, reason)
         if regions and not reason:
             self._held(regions, seen, at)
+        elif seen.phase == "backward" and not reason and not calls_backward():
+            self._left.append((seen, at))
         return number
+
+    def over(self) -> None:
+        """What the engine calls when a backward that waited is over, on the thread that called it: SyncError where a
+        wait on a thread of the autograd engine, which is in no region, was forbidden here.
+        """
+        left = [*self._left]
+        self._left.clear()
+        regions = REGIONS.get()
+        for seen, at in left if regions else ():
+            self._held(regions, seen, at)
 
     def measured(self) -> Measured:
         """What the engine measured besides, once it has stopped."""
