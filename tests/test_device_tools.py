@@ -91,7 +91,7 @@ def test_parts_run_together_and_end_in_one_file(tmp_path, capfd):
     found = json.loads(path.read_text())["parts"]
     assert list(found) == ["libraries", "story", "profiles"]
     assert all(part["complete"] for part in found.values())
-    assert found["libraries"]["results"] == [{"program": "plain", "lines": 2}]
+    assert found["libraries"]["results"] == [{"program": "plain", "lines": 3}]
 
 
 def test_what_needs_no_clock_is_known():

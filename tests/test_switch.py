@@ -111,3 +111,14 @@ def test_whoever_else_switches_them_on_has_them_all(before):
 
 def test_words_of_the_table_are_words():
     assert ctypes.sizeof(ctypes.c_void_p) == 8
+
+
+@here
+def test_a_table_that_ends_elsewhere_is_left_alone():
+    text = (
+        "import ctypes\nfrom syncguard.observe.switch import all_of_one_library\n"
+        "first = ctypes.c_void_p.from_address(ctypes.c_void_p.from_address(switch()._all).value).value\n"
+        "read = lambda count: all_of_one_library([*(ctypes.c_void_p * count).from_address(first)])\n"
+        "print(read(len(names)), read(len(names) + 1), all_of_one_library([None]))"
+    )
+    assert run(text) == "True False False"

@@ -88,11 +88,33 @@ def slots(text: str) -> tuple[str, ...]:
     return (names[0], *names) if known else ()
 
 
+class Found(ctypes.Structure):
+    """What the loader knows of an address: `Dl_info` of dlfcn.h."""
+
+    _fields_ = (
+        ("file", ctypes.c_char_p), ("base", ctypes.c_void_p), ("symbol", ctypes.c_char_p), ("at", ctypes.c_void_p)
+    )  # fmt: skip
+
+
+def all_of_one_library(functions: Sequence[int | None]) -> bool:
+    """Whether these are addresses in torch's own library for Python, each of them."""
+    found, homes = Found(), set()
+    look = ctypes.CDLL(None).dladdr
+    look.argtypes, look.restype = (ctypes.c_void_p, ctypes.POINTER(Found)), ctypes.c_int
+    for function in functions:
+        if not function or not look(function, ctypes.byref(found)):
+            return False
+        homes.add(found.file or b"")
+    return len(homes) == 1 and b"torch_python" in homes.pop()
+
+
 def narrowed(interpreter: int | None, names: Sequence[str]) -> int | None:
     """A copy of torch's interpreter whose table has the waits alone; None where there is no saying how."""
     if not interpreter or not names:
         return None
     functions = ctypes.c_void_p.from_address(ctypes.c_void_p.from_address(interpreter).value or 0).value or 0
+    if not all_of_one_library([*(ctypes.c_void_p * len(names)).from_address(functions)]):
+        return None  # not laid out as its header says
     nothing = ctypes.cast(ctypes.pythonapi.Py_IsInitialized, ctypes.c_void_p).value  # asks for no lock, changes nothing
     copy = (ctypes.c_void_p * (AHEAD + len(names))).from_buffer_copy(
         ctypes.string_at(functions - AHEAD * WORD, (AHEAD + len(names)) * WORD)
