@@ -22,7 +22,7 @@ ONLY = """
 
 def test_scores_are_on_the_device() -> None:
     text = ONLY.format(head="from transformers import LogitsProcessor", base="LogitsProcessor", method="__call__")
-    assert codes(text) == ["SG307"]
+    assert codes(text) == ["SG302"]  # the number; the mask of the host goes through pinned memory
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,10 @@ def test_of_the_same_dtype(data: str, found: list[str]) -> None:
     assert codes(f"return x[torch.Tensor({data})]") == found
 
 
-@pytest.mark.parametrize(("rows", "found"), [("self.rows", ["SG301"]), ("torch.ones(3, device='cuda')", [])])
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [("self.rows", ["SG301"]), ("torch.ones(3, device='cuda')", ["SG103"])],  # where 0-d, the mask is read as a bool
+)
 def test_what_is_only_thought_to_be_a_tensor_is_data(rows: str, found: list[str]) -> None:
     text = f"""
         import torch

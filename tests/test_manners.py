@@ -1135,11 +1135,6 @@ CASES = [
             return x[[name == 'a' for name in names]]
     """),
     ("SG307", "masked", """
-        def f(x: torch.Tensor, rows):
-            keep = torch.tensor(rows) > 3
-            return x.cuda()[keep]
-    """),
-    ("SG307", "masked", """
         def f(x: torch.Tensor):
             return x[[True, False, True]]
     """),

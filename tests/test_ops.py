@@ -30,6 +30,7 @@ HERE = (
 )  # the roots of names that can be looked up; other libraries need not be there
 ELSEWHERE = {
     "torch.Tensor.hpu",  # only on a machine that has one
+    "torch.ops.torchvision.nms",  # only where torchvision has been imported
     "torch.distributions.Uniform.high",  # of an instance
     "torch.distributions.Uniform.low",
     "torch.optim.Optimizer.param_groups",
