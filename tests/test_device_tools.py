@@ -84,6 +84,7 @@ def len_of(desk):
     return "found now"
 
 
+@pytest.mark.slow
 def test_parts_run_together_and_end_in_one_file(tmp_path, capfd):
     chosen = ["--part", "libraries", "--part", "story", "--part", "profiles"]
     assert device.main(["--dry-run", *chosen, "--minutes", "2", "--out", str(tmp_path)]) == 0
