@@ -393,3 +393,9 @@ def test_a_key_that_is_one_of_some_texts_fills_only_these(put: str, asked: str, 
 @pytest.mark.parametrize("bound", ["key = f()", "key = 'a'\n    if n: key = f()", "pass"])
 def test_any_other_key_may_fill_each(bound: str) -> None:
     assert codes(f"{bound}\n    kept = dict(x=n)\n    kept[key] = x > n\n    kept['cache'] or f()") == ["SG204"]
+
+
+@pytest.mark.parametrize("put", [PICKS, EACH])
+def test_what_lies_under_one_of_some_texts_is_known_as_well(put: str) -> None:
+    held = put.replace("x > n", "torch.tensor([True, False])")
+    assert codes(held + "x[kept['mask']]") == codes("x[torch.tensor([True, False])]") == []

@@ -34,7 +34,7 @@ def section(path: Path, machine: Row, parts: Mapping[str, Row]) -> Iterator[str]
     if programs:
         yield from table(programs)
         yield ""
-    yield from (f"* {sentence}" for sentence in sentences(parts))
+    yield from (f"* {sentence}" for sentence in (*sentences(parts), *unfinished(parts)))
     yield ""
     packages = [row for row in parts.get("libraries", {}).get("results", []) if "package" in row]
     if packages:
@@ -61,6 +61,8 @@ def checked(packages: Sequence[Row]) -> Iterator[str]:
     yield "What `check --heat all` says of these libraries, by reading alone: the lines that waited on the device, and"
     yield "of its findings (SG1, SG2, SG3, SG5) those at lines that ran. To move a module to the device is no hazard"
     yield "and not counted.\n"
+    if any("run" in row for row in packages):
+        yield "The waits are those of an earlier run of these programs; which lines ran is known of them simulated.\n"
     yield "| package | waited | of these named | findings executed | of these waited |"
     yield "|---|---|---|---|---|"
     sums = [0, 0, 0, 0]
@@ -77,16 +79,26 @@ def sentences(parts: Mapping[str, Row]) -> Iterator[str]:
         asked = [one for one in results(parts, name) if known(one.get("said"), one.get("found", {}).get("waited"))]
         if asked:
             alike = sum(one["said"] == one["found"]["waited"] for one in asked)
-            yield f"{alike} of {len(asked)} {what} do on the device what the rows say."
+            yield f"{alike} of {len(asked)} {what} do on the device what the rows say, which were corrected after it."
     samples = [
         pair for one in results(parts, "opinfo") for pair in zip(one["said"], one["found"]) if set(pair) <= {*"Wq"}
     ]
     if samples:
-        yield f"{sum(a == b for a, b in samples)} of {len(samples)} of torch's own samples of its operators."
+        yield f"{sum(a == b for a, b in samples)} of {len(samples)} of torch's own samples of its operators do so, too."
     programs = [one for one in results(parts, "pages") if "only_said" in one and "fault" not in one]
     if programs:
         alike = sum(not one["only_said"] and not one["only_found"] for one in programs)
         yield f"{alike} of {len(programs)} programs of the rule pages wait at the same lines."
+
+
+def unfinished(parts: Mapping[str, Row]) -> Iterator[str]:
+    """What ran out of time, or failed."""
+    late = [name for name, part in parts.items() if not part.get("complete", True)]
+    if late:
+        yield f"These parts ran out of time, and tell of what they came to: {', '.join(late)}."
+    yield from (
+        f"{one['program']} was not compared: {one['fault']}." for one in results(parts, "libraries") if "fault" in one
+    )
 
 
 def results(parts: Mapping[str, Row], name: str) -> list[Row]:

@@ -195,7 +195,7 @@ def percent(value: float | None) -> float | None:
 
 
 def share(value: float | None) -> str:
-    return "" if value is None else f"{100 * value:.0f} %"
+    return "" if value is None else f"{round(100 * value)} %"
 
 
 def quotient(one: float, other: float) -> str:

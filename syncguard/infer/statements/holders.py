@@ -25,7 +25,8 @@ def filled(of: Seq | Table, key: Value, value: Value, texts: tuple[str, ...] = (
     if type(key) is Const and isinstance(key.value, (str, int)):
         return Table({**of.items, key.value: value}, of.element, of.keys)
     if texts:
-        some = {text: join(of.items.get(text, of.element), value) for text in texts}
+        held = {text: of.items.get(text, of.element) for text in texts}
+        some = {text: value if one is UNKNOWN else join(one, value) for text, one in held.items()}
         return Table({**of.items, **some}, of.element, of.keys)
     element = value if of.element is UNKNOWN and not of.items else join(of.element, value)
     items = {at: _grown(held, value) for at, held in of.items.items()}
