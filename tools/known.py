@@ -46,8 +46,8 @@ def sentences(parts: Parts) -> Iterator[str]:
         both = sum(one["lines"] for one in runs)
         every = both + sum(len(one["only_said"]) + len(one["only_found"]) for one in runs)
         yield (
-            f"of {every} lines at which programs over transformers, torchmetrics, torch_geometric, botorch,\n"
-            f"  Lightning and others waited simulated or on the device, {both} waited in both ([which](docs/simulation.md));"
+            f"of {every} lines at which programs over transformers, torchmetrics, torch_geometric, botorch\n"
+            f"  and others waited simulated or on the device, {both} waited in both ([which](docs/simulation.md));"
         )
     pairs = [one for one in results(parts, "fixes") if one.get("after_held_ms") and one.get("before_held_ms")]
     if pairs:
