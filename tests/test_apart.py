@@ -1,96 +1,155 @@
-"""A generator in a process of its own: it goes on behind what ends the process, and the clock judges what it sees."""
+"""What a function that calls what it is given returns to each of its callers."""
 
 from __future__ import annotations
 
-import os
-import signal
-import time
-
 import pytest
+from checked import codes, findings
 
-from syncguard.observe.apart import Died, apart, ended
+HEAD = """import torch
 
+def default(value, make):
+    if value is not None:
+        return value
+    return make() if callable(make) else make
 
-def squares(about, numbers, deadly=(), hanging=()):
-    for number in numbers:
-        if not about(number):
-            continue
-        if number in deadly:
-            os.kill(os.getpid(), signal.SIGSEGV)
-        if number in hanging:
-            time.sleep(60)
-        yield number * number
+def noisy(x: torch.Tensor, noise=None):
+    return x + default(noise, lambda: torch.randn_like(x))
 
-
-def broken(about):
-    raise ValueError("before anything")
-    yield
+"""
 
 
-def test_all_that_is_yielded_comes():
-    assert [*apart(squares, (1, 2, 3))] == [1, 4, 9]
+@pytest.mark.parametrize(
+    ("given", "test"),
+    [
+        ("default(steps, 8)", "found"),
+        ("default(steps, 8)", "found < 3"),
+        ("default(steps, lambda: 0.5)", "found"),
+        ("default(steps, make=lambda: 3)", "found > 2"),
+        ("default(steps, len)", "found"),
+        ("default(steps, default(other, 3))", "found"),
+    ],
+)
+def test_who_passes_no_tensor_gets_none(given: str, test: str) -> None:
+    text = f"def run(x: torch.Tensor, steps=None, other=None):\n    found = {given}\n    return 1 if {test} else 2\n"
+    assert codes(text, HEAD) == []
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="a process ends otherwise on Windows")
-def test_what_ends_the_process_is_told_and_the_rest_goes_on():
-    told = [*apart(squares, (1, 2, 3, 4), (1, 3))]
-    assert told == [
-        Died(1, "ended the process (SIGSEGV)"), 4, Died(3, "ended the process (SIGSEGV)"), 16,
-    ]  # fmt: skip
+@pytest.mark.parametrize(
+    "given",
+    [
+        "default(steps, lambda: x.sum())",
+        "default(steps, x.sum)",
+        "default(steps, x)",
+        "default(x, 3)",
+        "default(steps, make=lambda: default(other, x))",
+        "noisy(x)",
+    ],
+)
+def test_who_passes_one_gets_it_back(given: str) -> None:
+    text = f"def run(x: torch.Tensor, steps=None, other=None):\n    return 1 if {given} > 0 else 2\n"
+    assert codes(text, HEAD) == ["SG204"]
 
 
-def test_what_does_not_come_back_is_ended():
-    assert [*apart(squares, (1, 2, 3), (), (2,), patience=8.0)] == [1, Died(2, "did not come back in 8 s"), 9]
+def test_each_is_told_of_what_it_passed() -> None:
+    first, second = findings(
+        "def one(x: torch.Tensor):\n    return 1 if default(None, lambda: x) > 0 else 2\n\n"
+        "def two(y: torch.Tensor):\n    return 1 if default(y, 3) > 0 else 2\n",
+        HEAD,
+    )
+    assert "`x: torch.Tensor` is" in first.because[0].text
+    assert "`y: torch.Tensor` is" in second.because[0].text
 
 
-def test_a_process_that_cannot_begin_is_not_started_again():
-    (told,) = apart(broken)
-    assert told == Died(None, "ended the process (exit code 1)")
+PAIR = """
+import torch
 
 
-@pytest.mark.parametrize(("code", "how"), [(0, ""), (None, ""), (3, "ended the process (exit code 3)")])
-def test_how_a_process_ended(code, how):
-    assert ended(code) == how
+class Schedule:
+    def __init__(self, sigmas):
+        self.sigmas = torch.from_numpy(sigmas).to("cpu")
+
+    def pair(self, sigma):
+        {made}
+
+    def noised(self, x: torch.Tensor, t: torch.Tensor):
+        a, s = self.pair(t.flatten())
+        return a * x + s
+
+    def step(self, x: torch.Tensor, i: int):
+        a, s = self.pair(self.sigmas[i])
+        rate = torch.log(a) - torch.log(s)
+        print(rate.item())
+        return x * torch.tensor([rate, 1.0], device=x.device)[0]
+"""
 
 
-torch = pytest.importorskip("torch")
-
-from syncguard.observe.measure import SLEEPS_MS, Answer, judged  # noqa: E402
-
-
-class Host:
-    """A call that works so long for itself, and waits or does not, behind a sleep; sometimes something holds it up."""
-
-    def __init__(self, own: float, waits: bool, held: tuple[float, ...] = ()) -> None:
-        self.own, self.waits, self.held, self.slept = own, waits, [*held], []
-
-    def once(self, sleep: float) -> Answer:
-        self.slept.append(sleep)
-        own = self.own + (self.held.pop(0) if self.held else 0.0)
-        taken = max(own, sleep) if self.waits else own
-        return Answer(taken >= sleep, taken)
+@pytest.mark.parametrize(
+    ("made", "found"),
+    [
+        ("return 1 - sigma, sigma", ["SG302"]),
+        ("return [1 - sigma, sigma]", ["SG302"]),
+        ("return sigma.cuda(), sigma.cuda()", ["SG201", "SG203"]),
+    ],
+)
+def test_who_passes_what_is_on_the_host_gets_parts_that_are(made: str, found: list[str]) -> None:
+    assert sorted(set(codes(PAIR.format(made=made)))) == found
 
 
-@pytest.mark.parametrize("own", [0.01, 4.0, 6.0, 12.0, 39.0, 100.0, 300.0])
-@pytest.mark.parametrize("waits", [True, False])
-def test_own_work_beside_the_sleep_is_no_wait(own, waits):
-    host = Host(own, waits)
-    if not waits or own < SLEEPS_MS[-1] / 2:  # beyond that nobody can tell
-        assert judged(own, host.once).waited is (waits and own < SLEEPS_MS[-1])
+def test_targets_that_are_made_on_the_host_are_copied_back() -> None:
+    text = """
+    class Head(torch.nn.Module):
+        def forward(self, x, boxes):
+            heat, mask = self.targets(boxes=boxes.cpu())
+            return x * heat.to(x.device) + mask.to(x.device)
+
+        def targets(self, boxes):
+            \"\"\"The targets of these.
+
+            Args:
+                boxes: (N, 4)
+            \"\"\"
+            return boxes.new_zeros(4), boxes.sum(dim=1).long()
+    """
+    assert codes(text, "import torch\n") == ["SG202", "SG305", "SG305"]
 
 
-def test_one_answer_is_enough_where_the_sleep_goes_on():
-    host = Host(0.01, waits=False)
-    judged(0.01, host.once)
-    assert host.slept == [SLEEPS_MS[0]]
+def test_what_a_module_is_given_on_the_host_may_come_back_from_the_device() -> None:
+    text = """
+    class Net(torch.nn.Module):
+        def forward(self, x):
+            y = self.inner(x)
+            return y.squeeze(), y
+
+    class Learner:
+        def __init__(self):
+            self.net = Net()
+
+        def step(self, z: torch.Tensor):
+            y, _ = self.net(torch.randn(4))
+            self.net(z)
+            return y[1:].item()
+    """
+    assert codes(text, "import torch\n") == ["SG201"]
 
 
-def test_a_host_that_was_held_up_once_is_asked_again():
-    assert judged(0.01, Host(0.01, waits=False, held=(15.0,)).once).waited is False
-    assert judged(0.01, Host(0.01, waits=True, held=(15.0,)).once).waited is True
+def test_what_a_function_gives_comes_of_what_its_caller_gave_it() -> None:
+    text = """
+import torch
 
 
-def test_what_works_as_long_as_the_sleep_is_asked_behind_a_longer_one():
-    host = Host(5.4, waits=True)
-    assert judged(5.4, host.once).waited is True
-    assert {*host.slept} == {SLEEPS_MS[0], SLEEPS_MS[1]}
+def ended(x):
+    return torch.cat([x, x.new_zeros([1])])
+
+
+def first(n, device):
+    steps = torch.linspace(0, 1, n)
+    return ended(steps).to(device)
+
+
+def second(n, device):
+    times = torch.linspace(1, 0, n, device=device).exp()
+    return ended(times).sum().item()
+"""
+    lines = {finding.site.line: [fact.line for fact in finding.because] for finding in findings(text)}
+    assert set(lines[11]) <= {10, 6, 11}
+    assert set(lines[16]) <= {15, 6, 16}
