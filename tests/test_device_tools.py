@@ -20,11 +20,11 @@ import libraries_page  # noqa: E402
 import parts  # noqa: E402
 import programs  # noqa: E402
 import real  # noqa: E402
-import story  # noqa: E402
 
 from syncguard import pack  # noqa: E402
 from syncguard.observe import doctor  # noqa: E402
 from syncguard.observe.apart import Died  # noqa: E402
+from syncguard.observe.cost import Trace, Work, extent, idle_time  # noqa: E402
 from syncguard.observe.measure import Answer  # noqa: E402
 from syncguard.observe.simulate import Simulation  # noqa: E402
 
@@ -216,7 +216,8 @@ def test_calls_are_timed_by_turns():
     ],
 )
 def test_the_device_works_at_most_all_of_the_time(spans, busy, span):
-    assert story.worked(spans) == (busy, span)
+    trace = Trace(tuple(Work(f"{n}", start, end, 0.0) for n, (start, end) in enumerate(spans)))
+    assert (extent(trace) - idle_time(trace), extent(trace)) == (busy, span)
 
 
 # -- the simulated build ------------------------------------------------------------------------------

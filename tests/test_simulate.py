@@ -22,7 +22,7 @@ from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
 from syncguard import pack  # noqa: E402
 from syncguard.observe.simulate import Seen, Simulation, conditions  # noqa: E402
-from syncguard.observe.simulate.conditions import Arguments  # noqa: E402
+from syncguard.observe.simulate.arguments import Arguments  # noqa: E402
 from syncguard.observe.simulate.marks import DEVICE, move  # noqa: E402
 
 PACK = pack.load()

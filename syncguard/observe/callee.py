@@ -22,7 +22,8 @@ import torch
 from torch.overrides import resolve_name
 
 from syncguard.observe.expression import FORMAT, UNREAD, Given, arguments, expression, formats, lookup, operands
-from syncguard.observe.simulate.conditions import Arguments, hold
+from syncguard.observe.simulate.arguments import Arguments
+from syncguard.observe.simulate.conditions import hold
 from syncguard.observe.simulate.marks import DEVICE, HOST, mark
 from syncguard.pack import Pack
 from syncguard.terms import Op

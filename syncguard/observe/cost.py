@@ -160,7 +160,7 @@ def utilised(trace: Trace) -> float:
 
     Only works that the window's steps queued are in a trace, however long after its end the device did them.
     """
-    return 1 - idle_time(trace) / _extent(trace) if trace.works else 0.0
+    return 1 - idle_time(trace) / max(extent(trace), 1e-9) if trace.works else 0.0
 
 
 def planned(trace: Trace) -> Plan:
@@ -263,8 +263,9 @@ def _verdict(share: float, busy: float, decides: bool) -> str:
     return "true-dependency" if decides else "host-bound"
 
 
-def _extent(trace: Trace) -> float:
-    return max(max(w.end for w in trace.works) - min(w.start for w in trace.works), 1e-9)
+def extent(trace: Trace) -> float:
+    """The time between the device's first work and its last; 0 where it did none."""
+    return max((w.end for w in trace.works), default=0.0) - min((w.start for w in trace.works), default=0.0)
 
 
 def _targets(stop: Stop, lanes: Mapping[str, Sequence[int]], works: Sequence[Work]) -> Iterator[int]:

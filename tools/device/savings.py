@@ -12,7 +12,6 @@ import story
 import torch
 
 from syncguard.observe import cost
-from syncguard.observe.window import Window
 
 ASKING = ("at the end", "before backward", "in each layer")
 WIDTHS, BATCH, LAYERS = (64, 1024, 2048, 4096), 512, 6
@@ -81,15 +80,9 @@ def taken(step: Callable[[], None], steps: int) -> float:
 
 def foreseen(step: Callable[[], None], length: int) -> dict[str, Any]:
     """A profiled window: how long its steps took, as they were and as they would be without their waits."""
-    window = Window(3, length)
-    for number in range(1, window.first + window.length + 1):
-        window.step(number)
-        step()
-    window.close()
-    profile = window.profile()
-    if profile is None or not profile.trace.works:
+    trace = story.watched(step, 3, length)
+    if trace is None:
         return {}
-    trace = profile.trace
     now, then = cost.replay(trace), cost.replay(trace, range(len(trace.stops)))
     return {
         "waits": len(trace.stops) / trace.steps, "window_ms": round(now.step_us / 1e3, 4),

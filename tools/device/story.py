@@ -6,7 +6,7 @@ import importlib.util
 import itertools
 import statistics
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -105,34 +105,29 @@ def tick() -> Any:
 
 def utilised(step: Callable[[], Any], dry: bool) -> dict[str, Any]:
     """The share of a window in which the device worked, and what the model says of removing every wait in it."""
-    window = Window(2, 1 if dry else 5)
-    for number in range(1, window.first + window.length + 1):
-        window.step(number)
-        step()
-    window.close()
-    profile = window.profile()
-    if profile is None or not profile.trace.works:
+    trace = watched(step, 2, 1 if dry else 5)
+    if trace is None:
         return {}
-    trace = profile.trace
-    busy, span = worked((work.start, work.end) for work in trace.works)
+    idle, span = cost.idle_time(trace), cost.extent(trace)
     everything = cost.replay(trace, range(len(trace.stops)))
     return {
-        "utilised": round(busy / max(span, 1e-9), 4), "busy_ms": round(busy / 1e3 / trace.steps, 4),
+        "utilised": round(cost.utilised(trace), 4), "busy_ms": round((span - idle) / 1e3 / trace.steps, 4),
         "window_ms": round(max(trace.end, span) / 1e3 / trace.steps, 4),
-        "idle_ms": round((span - busy) / 1e3 / trace.steps, 4), "waits": len(trace.stops) / trace.steps,
+        "idle_ms": round(idle / 1e3 / trace.steps, 4), "waits": len(trace.stops) / trace.steps,
         "bubbles_ms": round(sum(cost.bubbles(trace)) / 1e3 / trace.steps, 4),
         "predicted_ms": round(everything.step_us / 1e3, 4),
     }  # fmt: skip
 
 
-def worked(spans: Iterable[tuple[float, float]]) -> tuple[float, float]:
-    """How long something ran, on whatever stream, and the time between the first beginning and the last end."""
-    busy, reached, first = 0.0, float("-inf"), None
-    for start, end in sorted(spans):
-        first = start if first is None else first
-        busy += max(end - max(start, reached), 0.0)
-        reached = max(reached, end)
-    return busy, 0.0 if first is None else reached - first
+def watched(step: Callable[[], Any], first: int, length: int) -> cost.Trace | None:
+    """A profiled window over steps from the `first` on; None where the device did nothing in it."""
+    window = Window(first, length)
+    for number in range(1, window.first + window.length + 1):
+        window.step(number)
+        step()
+    window.close()
+    profile = window.profile()
+    return profile.trace if profile is not None and profile.trace.works else None
 
 
 LAYERED = ((), ("traces",), ("warnings",), ("traces", "warnings"), ("traces", "warnings", "nodes", "clock"), LAYERS)

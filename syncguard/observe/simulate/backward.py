@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from syncguard.observe.simulate.conditions import Arguments, host_mask
+from syncguard.observe.simulate.arguments import Arguments
+from syncguard.observe.simulate.indices import host_mask
 from syncguard.observe.simulate.marks import DEVICE, HOST, local, mark, on_device, tensors
 from syncguard.observe.simulate.seen import frames
 

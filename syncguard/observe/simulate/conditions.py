@@ -2,76 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from numbers import Number
-from typing import Any
 
 import torch
 
+from syncguard.observe.simulate.arguments import ABSENT, Arguments, device_tensors, is_array, is_data
+from syncguard.observe.simulate.indices import (
+    host_index,
+    host_mask,
+    integers,
+    mask,
+    mask_beside,
+    parts,
+    slice_bound,
+    zero_dim,
+    zero_dim_mask,
+)
 from syncguard.observe.simulate.marks import DEVICE, HOST, PINNED, names_device, place
 from syncguard.returns import Conditions
 
-MASKS = (torch.bool, torch.uint8)
-INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8)
-ABSENT = object()
 SORTED, BLOCK = 10.0, 2048  # of torch.isin and torch.mode: from where on another method is taken
 LARGE = 4 << 20  # bytes of pageable memory that the driver does not take at once; 2 MiB it does
-
-
-class Arguments:
-    """The arguments of one call, by the names in the op's row; what the row does not name is only counted."""
-
-    __slots__ = ("count", "named", "owner")
-
-    def __init__(
-        self, names: tuple[str, ...], args: tuple[Any, ...], keywords: dict[str, Any], owner: Any = None
-    ) -> None:
-        self.owner = owner
-        self.count = len(args) + len(keywords)
-        self.named: dict[str, Any] = dict(zip(names, args))
-        if names and len(args) > len(names):  # view(a, b, c): what is left belongs to the last name
-            self.named[names[-1]] = args[len(names) - 1 :]
-        self.named.update(keywords)
-
-    def get(self, name: str) -> Any:
-        """An argument, or what an object was made with under that name; ABSENT where it is not given."""
-        if "." in name:
-            holder, _, setting = name.rpartition(".")
-            return setting_of(self.get(holder), setting)
-        value = self.named.get(name, ABSENT)
-        if self.owner is not None and (value is None or value is ABSENT):
-            made = type(self.owner)  # Distribution.set_default_validate_args, arg_constraints
-            return getattr(made, f"_{name}", getattr(made, name, value))
-        if value is ABSENT and self.named:
-            first = next(iter(self.named.values()))
-            return ABSENT if isinstance(first, torch.Tensor) else setting_of(first, name)
-        return value
-
-
-def setting_of(owner: Any, name: str) -> Any:
-    """What an object was made with: an optimizer's in its defaults, a distribution's with an underscore."""
-    if owner is None or type(owner) is tuple or isinstance(owner, (str, int, float, list, dict)):
-        return ABSENT
-    defaults = getattr(owner, "defaults", None)
-    if isinstance(defaults, dict) and name in defaults:
-        return defaults[name]
-    try:
-        return getattr(owner, f"_{name}", getattr(owner, name, ABSENT))
-    except Exception:
-        return ABSENT
-
-
-def device_tensors(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
-    """The tensors on the device in a value."""
-    if isinstance(value, torch.Tensor):
-        if place(value) == DEVICE:
-            yield value
-    elif isinstance(value, (list, tuple)) and depth < 3:
-        for item in value:
-            yield from device_tensors(item, depth + 1)
-    elif isinstance(value, dict) and depth < 3:
-        for item in value.values():
-            yield from device_tensors(item, depth + 1)
 
 
 def missing(args: Arguments, name: str) -> bool:
@@ -130,18 +82,6 @@ def data(args: Arguments, name: str) -> bool:
     return is_data(args.get(name))
 
 
-def is_data(value: Any) -> bool:
-    if isinstance(value, range):
-        return len(value) > 0
-    if isinstance(value, (list, tuple)):
-        return bool(value) and all(is_data(item) for item in value)
-    return isinstance(value, (Number, str)) or is_array(value)
-
-
-def is_array(value: Any) -> bool:
-    return hasattr(value, "__array_interface__") and not isinstance(value, (torch.Tensor, Number))  # np.int64 is one
-
-
 def host(args: Arguments, name: str) -> bool:
     value = args.get(name)
     return built(args, name) or is_array(value) or (isinstance(value, list) and is_data(value))
@@ -173,68 +113,6 @@ def false(args: Arguments, name: str) -> bool:
 
 def not_false(args: Arguments, name: str) -> bool:
     return args.get(name) is not False
-
-
-def parts(value: Any) -> tuple[Any, ...]:
-    return tuple(value) if isinstance(value, (tuple, list)) and _indexes(value) else () if value is ABSENT else (value,)
-
-
-def _indexes(value: Any) -> bool:
-    """A tuple is one index a dimension; so is the list of tensors that index_put_ takes."""
-    return isinstance(value, tuple) or any(isinstance(item, torch.Tensor) for item in value)
-
-
-def any_part(test: Callable[[torch.Tensor], bool]) -> Callable[[Arguments, str], bool]:
-    def holds(args: Arguments, name: str) -> bool:
-        return any(
-            isinstance(part, torch.Tensor) and test(part) and place(part) == DEVICE for part in parts(args.get(name))
-        )
-
-    return holds
-
-
-mask = any_part(lambda part: part.dtype in MASKS)
-zero_dim = any_part(lambda part: part.ndim == 0 and part.dtype in INTEGERS)
-zero_dim_mask = any_part(lambda part: part.ndim == 0 and part.dtype in MASKS)
-integers = any_part(lambda part: part.ndim != 0 and part.dtype in INTEGERS)
-
-
-def mask_beside(args: Arguments, name: str) -> bool:
-    """A mask on the device, and beside it another part that picks elements."""
-    picks = [
-        part
-        for part in parts(args.get(name))
-        if isinstance(part, list) or (isinstance(part, torch.Tensor) and part.ndim)
-    ]
-    return mask(args, name) and len(picks) > 1
-
-
-def slice_bound(args: Arguments, name: str) -> bool:
-    return any(
-        next(device_tensors((part.start, part.stop, part.step)), None) is not None
-        for part in parts(args.get(name))
-        if isinstance(part, slice)
-    )
-
-
-def host_index(args: Arguments, name: str) -> bool:
-    for part in parts(args.get(name)):
-        if isinstance(part, torch.Tensor):
-            if part.ndim and part.dtype not in MASKS and place(part) != DEVICE:
-                return True
-        elif (
-            is_array(part) or (isinstance(part, (list, tuple)) and is_data(part)) or (isinstance(part, range) and part)
-        ):
-            return True
-    return False
-
-
-def host_mask(args: Arguments, name: str) -> bool:
-    """A tensor of bools on the host: its places are counted there, in pinned memory."""
-    return any(
-        isinstance(part, torch.Tensor) and part.ndim > 0 and part.dtype in MASKS and place(part) != DEVICE
-        for part in parts(args.get(name))
-    )
 
 
 def target(args: Arguments, names: str) -> str:

@@ -13,7 +13,8 @@ from typing import Any
 
 import torch
 
-from syncguard.observe.simulate.conditions import Arguments, hold
+from syncguard.observe.simulate.arguments import Arguments
+from syncguard.observe.simulate.conditions import hold
 from syncguard.observe.simulate.marks import DEVICE, local, on_device, tensors
 from syncguard.observe.simulate.refused import DebugMode, in_a_capture
 from syncguard.observe.simulate.seen import Frame, Seen
