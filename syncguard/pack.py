@@ -17,7 +17,7 @@ from syncguard.pages import Example, examples
 from syncguard.places import Places
 from syncguard.returns import CONDITIONS, Conditions, Result, results
 from syncguard.rows import PLACES, STATES, every, read
-from syncguard.terms import SETUP, Op, Rule, Wait
+from syncguard.terms import SETUP, UPLOAD, Op, Rule, Wait
 
 __all__ = [
     "CONDITIONS", "PLACES", "STATES", "Conditions", "Example", "Pack", "PackError", "Result",
@@ -64,6 +64,11 @@ class Pack(msgspec.Struct, frozen=True, eq=False, dict=True):
         rule = self._hazards.get(hazard)
         return rule.code if rule is not None else ""
 
+    def again(self, name: str, hazard: str) -> str:
+        """The hazard of what a run saw at step after step: of what moves a module, that of an upload."""
+        op = self.op(name) if hazard == SETUP else None
+        return UPLOAD if op is not None and any(map(moves, op.waits)) else hazard
+
     def judged(self, op: Op) -> dict[str, Rule]:
         """The page of each hazard that a row has; there is none of what a program does once."""
         return {wait.hazard: self._hazards[wait.hazard] for wait in op.waits if wait.hazard != SETUP}
@@ -104,6 +109,11 @@ class Pack(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def _hazards(self) -> dict[str, Rule]:
         return {hazard: rule for rule in self.rules for hazard in rule.hazards}
+
+
+def moves(wait: Wait) -> bool:
+    """Is it setup that takes what an object holds on the host to the device?"""
+    return wait.hazard == SETUP and any(condition == "of_host" for condition, _ in wait.when)
 
 
 class Rows(Mapping[str, Op]):

@@ -54,6 +54,8 @@ MANNERS = {  # in which a place can wait, and what a page's own hint for it is f
     "written_back": "what is written back through the same mask",
     "written": "what is written through an index",
     "neighbour": "what is fetched beside something else",
+    "moved": "a module that is moved at every step",
+    "swapped": "a module that goes to the device and back at every step",
     "element": "an element of what others are fetched of too",
     "barred": "what a trainer shows at each step",
 }

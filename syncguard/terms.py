@@ -11,6 +11,7 @@ Confidence = Literal["certain", "likely", "possible"]
 Level = Literal["error", "warning", "advice"]
 Tier = Literal["safe", "unsafe", "display"]
 SETUP = "setup"  # the hazard that no page judges: a wait of what a program does once, which a run tells
+UPLOAD = "copy-to-device"  # the hazard of a module that is moved at every step, which is no setup
 
 
 class Site(msgspec.Struct, frozen=True, order=True, array_like=True):

@@ -470,6 +470,19 @@ CASES = [
             order = [2, 0, 1]
             return x[order]
     """),
+    ("SG301", "moved", """
+        def f(x: torch.Tensor, steps):
+            for _ in range(steps):
+                net = nn.Linear(4, 1).to(x.device)
+                net(x).sum().backward()
+    """),
+    ("SG301", "swapped", """
+        def f(net: nn.Module, x: torch.Tensor, steps):
+            for _ in range(steps):
+                net.cuda()
+                net(x).sum().backward()
+                net.cpu()
+    """),
     ("SG102", "written_back", """
         def f(x: torch.Tensor):
             inside = x > 0

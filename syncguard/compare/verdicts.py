@@ -52,7 +52,7 @@ def joined(record: Record, findings: Iterable[Finding], checked: Collection[str]
             met.setdefault(n, []).append(number)
         static = "confirmed" if hits else "missed-alarm" if path in read and missed(wait, record) else ""
         judged = [findings[n].code for n in hits]
-        code = next((one for one in judged if one in REFINED), wait.code)
+        code = next((one for one in judged if one in REFINED), wait.code or next(iter(judged), ""))
         hint = next((findings[n].hint for n in hits if findings[n].code == code), "")
         waits.append(msgspec.structs.replace(wait, static=static, code=code, hint=hint))
     statics = tuple(_static(finding, tuple(met.get(n, ())), record, names, lines) for n, finding in enumerate(findings))

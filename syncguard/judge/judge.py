@@ -10,11 +10,12 @@ from msgspec.structs import replace
 from syncguard.infer.home import Home
 from syncguard.infer.project import World
 from syncguard.infer.routine import Context, Routine, Sighting
-from syncguard.infer.tell import Texts, snippet, sync_of
+from syncguard.infer.tell import SURENESS, Texts, snippet, sync_of
 from syncguard.judge.calling import Callers, kept_off
 from syncguard.judge.led import Ways
 from syncguard.judge.left_out import as_number
 from syncguard.judge.manners import waits_so
+from syncguard.judge.moving import copied_again
 from syncguard.judge.opted import opted
 from syncguard.judge.patterns import hazard_of
 from syncguard.judge.place_heat import heat_of
@@ -68,10 +69,11 @@ def judged(
         "op": shown(sync),
         "how": how(sighting.op, world),
     }
+    confidence = SURENESS[copied_again(sighting, routine)] if sighting.hazard == SETUP else sync.confidence
     hint = next((text for name, text in rule.hints if waits_so(name, sighting, routine, world, words)), rule.hint)
     return Finding(
         sync.site, rule.code, rule.name, sync.op, rule.message.format(**words), hint.format(**words),
-        sync.because, path, heat, sync.confidence, rule.level, rule.breaks, sync.function,
+        sync.because, path, heat, confidence, rule.level, rule.breaks, sync.function,
         options=(
             *opted(with_arms(sighting, routine), routine, callers, world, text_of),
             *switched(sighting, routine, callers, world, pack, text_of),

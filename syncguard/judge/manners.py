@@ -13,6 +13,7 @@ from syncguard.judge.answers import asked, branched, checked, repeated, skipped,
 from syncguard.judge.changes import aimed_at, changes, holder, sets
 from syncguard.judge.extremes import elements, largest
 from syncguard.judge.masks import masked
+from syncguard.judge.moving import comes_back
 from syncguard.judge.picked import each_row, made, stored, written_back
 from syncguard.judge.standing import Place
 from syncguard.judge.together import neighbour
@@ -33,6 +34,7 @@ from syncguard.read.tags import (
     UPDATE,
 )  # fmt: skip
 from syncguard.read.walk import around, bound_in, walk
+from syncguard.terms import SETUP
 
 KEPT: Final = re.compile(r"[A-Za-z_]\w*(\.\w+)*(\[[^()]*\])?")  # what can be kept: no call
 BATCHES: Final = frozenset(("batch", "pinned batch", "part"))
@@ -252,6 +254,16 @@ def bounded(place: Place) -> bool:
     return place.sighting.op.rpartition(".")[2] in place.world.places.tables["manners"]["bounds"]
 
 
+def moved(place: Place) -> bool:
+    """It is a module that is moved, and all that it has."""
+    return place.sighting.hazard == SETUP
+
+
+def swapped(place: Place) -> bool:
+    """It is a module that goes back to the host as often."""
+    return moved(place) and comes_back(place.sighting, place.routine)
+
+
 def argument(place: Place) -> bool:
     op = place.sighting.op
     return op.startswith("torch.") and not op.startswith("torch.Tensor.__")
@@ -266,4 +278,5 @@ MANNERS: Final[dict[str, Callable[[Place], bool]]] = {
     "bounded": bounded, "chosen": chosen, "branched": branched, "added": added, "largest": largest,
     "elements": elements, "each_row": each_row, "stored": stored, "made": made, "written_back": written_back,
     "masked": masked, "written": written, "barred": barred, "neighbour": neighbour, "element": element,
+    "moved": moved, "swapped": swapped,
 }  # fmt: skip

@@ -14,11 +14,12 @@ from syncguard.infer.home import Home
 from syncguard.infer.parts import WORDS
 from syncguard.infer.project import World
 from syncguard.infer.routine import Routine, Sighting
+from syncguard.judge.moving import copied_again
 from syncguard.read import core
 from syncguard.read.core import At
 from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION
 from syncguard.read.walk import walk
-from syncguard.terms import Heat
+from syncguard.terms import SETUP, UPLOAD, Heat
 
 VALIDATION: Final = WORDS[0]
 NEAR: Final = 3  # lines between a synchronize and the clock that it is for
@@ -193,8 +194,14 @@ def unprecise(sighting: Sighting, routine: Routine, world: World, heat: Heat) ->
     return sighting.hazard if home.steps and not says(home, "precision", world) else ""
 
 
+def set_up(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
+    """To move a module is setup, but for a step that does it each time, and copies what it moves."""
+    moves = sighting.op.rpartition(".")[2] in world.places.tables["manners"]["moves"]
+    return UPLOAD if heat == "hot" and moves and copied_again(sighting, routine) else SETUP
+
+
 REFINE: Final[dict[str, Callable[[Sighting, Routine, World, Heat], str]]] = {
-    "copy-to-host": fetched, "copy-to-device": moved, "synchronize": synchronized, "empty-cache": repeated,
+    "copy-to-host": fetched, UPLOAD: moved, "synchronize": synchronized, "empty-cache": repeated,
     "unpinned-loader": loaded, "matmul-precision": unprecise, "debugging-on": debugging,
-    "distribution-validation": validated,
+    "distribution-validation": validated, SETUP: set_up,
 }  # fmt: skip

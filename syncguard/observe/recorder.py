@@ -214,12 +214,14 @@ class Recorder:
                 numbers[step] = numbers.get(step, 0) + times
         if not any(told.step(moment) for moment in entry.moments if moment != told.tail):
             numbers = {}
+        often = sum(step > self.warmup for step in numbers) > 1
+        hazard = self.pack.again(key.op, key.hazard) if often else key.hazard
         return Wait(
             place=self._place(Spot(key.code, key.instruction)),
             op=key.op,
-            hazard=key.hazard,
+            hazard=hazard,
             kind=entry.kind,
-            code=self.pack.code_of(key.hazard),
+            code=self.pack.code_of(hazard),
             phase=key.phase,
             forward=self._place(Spot(*key.forward)) if key.forward else None,
             thread=key.thread,
