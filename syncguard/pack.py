@@ -71,7 +71,8 @@ class Pack(msgspec.Struct, frozen=True, eq=False, dict=True):
 
     def judged(self, op: Op) -> dict[str, Rule]:
         """The page of each hazard that a row has; there is none of what a program does once."""
-        return {wait.hazard: self._hazards[wait.hazard] for wait in op.waits if wait.hazard != SETUP}
+        waits = (*op.waits, *op.backward)
+        return {wait.hazard: self._hazards[wait.hazard] for wait in waits if wait.hazard != SETUP}
 
     def base(self, name: str) -> str | None:
         """The nearest public base of a class."""
@@ -197,12 +198,16 @@ def home() -> Path:
 
 
 def _op(name: str, row: dict[str, Any]) -> Op:
-    waits = tuple([Wait(**_known(Wait, wait) | {"when": _when(wait.get("when", {}))}) for wait in row.get("waits", ())])
+    waits, backward = (tuple([_wait(one) for one in row.get(key, ())]) for key in ("waits", "backward"))
     given = tuple(row.get("args", ()))
     named = given[given.index("*") + 1 :] if "*" in given else ()
     args = {"args": _positional(given), "keywords": named, "writes": tuple(row.get("writes", ()))}
-    facts = {"name": name, "waits": waits, "known": True, "evidence": tuple(row["evidence"])}
+    facts = {"name": name, "waits": waits, "backward": backward, "known": True, "evidence": tuple(row["evidence"])}
     return Op(**_known(Op, row) | args | facts)
+
+
+def _wait(row: dict[str, Any]) -> Wait:
+    return Wait(**_known(Wait, row) | {"when": _when(row.get("when", {}))})
 
 
 def _known(kind: type[msgspec.Struct], row: dict[str, Any]) -> dict[str, Any]:
@@ -259,6 +264,6 @@ def _check(rows: dict[str, Any], sites: dict[str, str], rules: list[dict[str, An
             if owner.setdefault(hazard, page["code"]) != page["code"]:
                 raise PackError(f"{Path(page['path']).name}: hazard `{hazard}` is judged by {owner[hazard]} already")
     for name, row in rows.items():
-        for wait in row.get("waits", ()):
+        for wait in (*row.get("waits", ()), *row.get("backward", ())):
             if wait["hazard"] not in owner and wait["hazard"] != SETUP:
                 raise PackError(f"{sites[name]}: [{name}] no page judges the hazard `{wait['hazard']}`")

@@ -11,7 +11,7 @@ from typing import Any
 from syncguard.returns import CONDITIONS, results
 
 ROW_KEYS = frozenset(
-    "also args returns writes waits aten mechanism alternative caveat untried since until evidence".split()
+    "also args returns writes waits backward aten mechanism alternative caveat untried since until evidence".split()
 )
 WAIT_KEYS = frozenset("hazard when on of since until mode".split())
 TEXTS = ("returns", "aten", "mechanism", "alternative", "caveat", "untried")
@@ -72,7 +72,7 @@ def _fault(row: Any) -> str:
     checks = [f"unknown key `{key}`" for key in row if key not in ROW_KEYS]
     checks += [f"`{key}` is not a list of names" for key in ("also", "args", "writes") if not _names(row.get(key, []))]
     checks += [f"`{key}` is not a text" for key in TEXTS if not isinstance(row.get(key, ""), str)]
-    evidence, waits = row.get("evidence"), row.get("waits", [])
+    evidence = row.get("evidence")
     if not evidence or not _tables(evidence):
         checks.append("no evidence")
     elif any(set(item) - EVIDENCE_KEYS or item.get("state") not in STATES or not item.get("at") for item in evidence):
@@ -85,11 +85,13 @@ def _fault(row: Any) -> str:
         except ValueError as fault:
             checks.append(f"returns: {fault}")
     if not checks:
-        checks = (
-            [_wait_fault(wait, row.get("args", [])) for wait in waits]
-            if _tables(waits)
-            else ["`waits` is not a list of tables"]
-        )
+        for key in ("waits", "backward"):
+            waits = row.get(key, [])
+            checks += (
+                [_wait_fault(wait, row.get("args", [])) for wait in waits]
+                if _tables(waits)
+                else [f"`{key}` is not a list of tables"]
+            )
     return next((fault for fault in (*checks, _version_fault(row)) if fault), "")
 
 

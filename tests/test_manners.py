@@ -470,6 +470,15 @@ CASES = [
             order = [2, 0, 1]
             return x[order]
     """),
+    ("SG505", "backward", """
+        def f(net: nn.Module, x: torch.Tensor):
+            return net(x).sigmoid().prod(1)
+    """),
+    ("SG307", "backward", """
+        def f(net: nn.Module, x: torch.Tensor):
+            kept = torch.arange(8) % 3 > 0
+            return net(x)[kept]
+    """),
     ("SG301", "moved", """
         def f(x: torch.Tensor, steps):
             for _ in range(steps):

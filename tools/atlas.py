@@ -15,7 +15,7 @@ from typing import Any
 
 from syncguard import pack
 from syncguard.rows import STATES, state
-from syncguard.show.explain import when
+from syncguard.show.explain import later, when
 from syncguard.terms import Op
 
 ROOT = Path(__file__).parent.parent
@@ -98,7 +98,8 @@ def row_of(op: Op, others: list[str], rules: pack.Pack) -> str:
     """A row of the page."""
     named = ", ".join(f'<span id="{html.escape(name)}">{html.escape(name)}</span>' for name in sorted(others))
     also = f"<br><small>{named}</small>" if others else ""
-    waits = "<br>".join(_code(when(wait, op)) for wait in op.waits) or "never"
+    behind = [f"in backward {later(wait, op)}" for wait in op.backward]
+    waits = "<br>".join(map(_code, [*[when(wait, op) for wait in op.waits], *behind])) or "never"
     versions = [f"since torch {op.since}" if op.since else "", f"until torch {op.until}" if op.until else ""]
     versions_text = ", ".join(text for text in versions if text)
     codes = sorted({rule.code for rule in rules.judged(op).values()})

@@ -13,6 +13,7 @@ from syncguard.infer.functions.wrappers import thin
 from syncguard.infer.home import Home
 from syncguard.infer.written import Written
 from syncguard.read.core import At, Call, Comp, Function, Loop, Module, Node
+from syncguard.terms import BACKWARD
 
 if TYPE_CHECKING:
     from syncguard.infer.classes import ClassInfo
@@ -344,9 +345,9 @@ class Frame:
 
     def waited(self, at: At, hazard: str, why: Why | None) -> Context:
         """What surrounds a wait: one for a value that another has just waited for finds little left; a copy to the
-        device has its own bytes to wait for, and a count its own counting."""
+        device has its own bytes to wait for, a count its own counting, and each backward comes later."""
         context = self.context
-        if why is None or hazard in self.world.places.tables["hot"]["anew"]:
+        if why is None or hazard in self.world.places.tables["hot"]["anew"] or hazard.startswith(BACKWARD):
             return context
         first = self.paid.setdefault((hazard, id(why)), at)
         if first == at:

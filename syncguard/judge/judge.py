@@ -7,11 +7,13 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from syncguard.infer.domain.sureness import CERTAIN
 from syncguard.infer.home import Home
 from syncguard.infer.project import World
 from syncguard.infer.routine import Context, Routine, Sighting
 from syncguard.infer.tell import SURENESS, Texts, snippet, sync_of
 from syncguard.judge.calling import Callers, kept_off
+from syncguard.judge.learnt import learns
 from syncguard.judge.led import Ways
 from syncguard.judge.left_out import as_number
 from syncguard.judge.manners import waits_so
@@ -23,7 +25,7 @@ from syncguard.judge.put import picked, put_behind
 from syncguard.judge.switched import switched
 from syncguard.judge.warmth import IF_HOT, Warmth
 from syncguard.pack import Pack
-from syncguard.terms import SETUP, Fact, Finding, Sync
+from syncguard.terms import BACKWARD, SETUP, Fact, Finding, Sync
 
 
 def findings_of(
@@ -62,24 +64,31 @@ def judged(
         return None
     lines = text_of(routine.home.path)
     sync = sync_of(sighting, routine, text_of)
-    rule = pack.by_hazard(hazard)
+    rule = pack.by_hazard(hazard.removeprefix(BACKWARD))
     words = {
         "source": source_of(sighting, sync, lines),
         "operand": sync.operand or snippet(sighting.at, lines),
         "op": shown(sync),
         "how": how(sighting.op, world),
     }
-    confidence = SURENESS[copied_again(sighting, routine)] if sighting.hazard == SETUP else sync.confidence
+    message = rule.backward if hazard.startswith(BACKWARD) and rule.backward else rule.message
     hint = next((text for name, text in rule.hints if waits_so(name, sighting, routine, world, words)), rule.hint)
     return Finding(
-        sync.site, rule.code, rule.name, sync.op, rule.message.format(**words), hint.format(**words),
-        sync.because, path, heat, confidence, rule.level, rule.breaks, sync.function,
+        sync.site, rule.code, rule.name, sync.op, message.format(**words), hint.format(**words),
+        sync.because, path, heat, SURENESS[surely(sighting, routine, world)], rule.level, rule.breaks, sync.function,
         options=(
             *opted(with_arms(sighting, routine), routine, callers, world, text_of),
             *switched(sighting, routine, callers, world, pack, text_of),
             *as_number(sighting, routine, callers, world),
         ),
     )  # fmt: skip
+
+
+def surely(sighting: Sighting, routine: Routine, world: World) -> int:
+    """How sure a wait is in its place: of a module that is moved, and of a backward, what stands around it tells."""
+    if sighting.hazard == SETUP:
+        return copied_again(sighting, routine)
+    return min(sighting.sure, learns(sighting, routine, world) if sighting.hazard.startswith(BACKWARD) else CERTAIN)
 
 
 def with_arms(sighting: Sighting, routine: Routine) -> Context:

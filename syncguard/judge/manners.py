@@ -34,7 +34,7 @@ from syncguard.read.tags import (
     UPDATE,
 )  # fmt: skip
 from syncguard.read.walk import around, bound_in, walk
-from syncguard.terms import SETUP
+from syncguard.terms import BACKWARD, SETUP
 
 KEPT: Final = re.compile(r"[A-Za-z_]\w*(\.\w+)*(\[[^()]*\])?")  # what can be kept: no call
 BATCHES: Final = frozenset(("batch", "pinned batch", "part"))
@@ -254,6 +254,11 @@ def bounded(place: Place) -> bool:
     return place.sighting.op.rpartition(".")[2] in place.world.places.tables["manners"]["bounds"]
 
 
+def backward(place: Place) -> bool:
+    """The call does not wait, but its backward does."""
+    return place.sighting.hazard.startswith(BACKWARD)
+
+
 def moved(place: Place) -> bool:
     """It is a module that is moved, and all that it has."""
     return place.sighting.hazard == SETUP
@@ -278,5 +283,5 @@ MANNERS: Final[dict[str, Callable[[Place], bool]]] = {
     "bounded": bounded, "chosen": chosen, "branched": branched, "added": added, "largest": largest,
     "elements": elements, "each_row": each_row, "stored": stored, "made": made, "written_back": written_back,
     "masked": masked, "written": written, "barred": barred, "neighbour": neighbour, "element": element,
-    "moved": moved, "swapped": swapped,
+    "backward": backward, "moved": moved, "swapped": swapped,
 }  # fmt: skip

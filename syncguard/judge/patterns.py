@@ -14,12 +14,13 @@ from syncguard.infer.home import Home
 from syncguard.infer.parts import WORDS
 from syncguard.infer.project import World
 from syncguard.infer.routine import Routine, Sighting
+from syncguard.judge.learnt import learns
 from syncguard.judge.moving import copied_again
 from syncguard.read import core
 from syncguard.read.core import At
 from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION
 from syncguard.read.walk import walk
-from syncguard.terms import SETUP, UPLOAD, Heat
+from syncguard.terms import BACKWARD, SETUP, UPLOAD, Heat
 
 VALIDATION: Final = WORDS[0]
 NEAR: Final = 3  # lines between a synchronize and the clock that it is for
@@ -27,6 +28,8 @@ NEAR: Final = 3  # lines between a synchronize and the clock that it is for
 
 def hazard_of(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
     """The hazard of a sighting, looked at in its place."""
+    if sighting.hazard.startswith(BACKWARD):
+        return sighting.hazard if learns(sighting, routine, world) else ""
     refine = REFINE.get(sighting.hazard)
     return sighting.hazard if refine is None else refine(sighting, routine, world, heat)
 

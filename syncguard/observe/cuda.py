@@ -273,8 +273,9 @@ class Device:
         for frame in forward:
             for name in spelled(frame.code, frame.instruction):
                 row = self.pack.op(name)
-                if row is not None and row.waits:
-                    return Callee(name, row.waits[0].hazard)
+                waits = (*row.waits, *row.backward) if row is not None else ()
+                if waits:
+                    return Callee(name, waits[0].hazard)
         return Callee(str(node.name()), UNKNOWN)
 
     def _open_nodes(self) -> None:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from syncguard.judge.caused import by_caller
 from syncguard.pages import MANNERS
 from syncguard.rows import state
@@ -118,6 +120,9 @@ def op(row: Op, rules: Mapping[str, Rule], look: Look) -> Iterator[str]:
     for wait in row.waits:
         rule = rules.get(wait.hazard)
         yield from _entry("waits", f"{when(wait, row)}{f' ({rule.code} {rule.name})' if rule else ''}", look)
+    for wait in row.backward:
+        rule = rules.get(wait.hazard)
+        yield from _entry("backward", f"waits {later(wait, row)}{f' ({rule.code} {rule.name})' if rule else ''}", look)
     versions = [f"since torch {row.since}" if row.since else "", f"until torch {row.until}" if row.until else ""]
     yield from _entry("holds", ", ".join(text for text in versions if text), look)
     yield from _entry("how", row.mechanism, look)
@@ -205,6 +210,13 @@ def when(wait: Wait, row: Op) -> str:
     versions = [f"since torch {wait.since}" if wait.since else "", f"until torch {wait.until}" if wait.until else ""]
     when = f"when {' and '.join(clauses)}" if clauses else "always"
     return ", ".join(text for text in (when, *versions) if text)
+
+
+def later(wait: Wait, row: Op) -> str:
+    """When the backward of a call waits, as a sentence."""
+    needs = f"when `{wait.of}` has a gradient" if wait.of else ""
+    told = when(replace(wait, on="always"), row)
+    return f"{needs} and {told}" if needs and told.startswith("when") else needs or told
 
 
 def _state(row: Op) -> str:

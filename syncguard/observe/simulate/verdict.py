@@ -69,6 +69,10 @@ class Verdict:
         """The waits of a row that this torch has and that a page reports by default."""
         return () if op is None else waits_of(op, self.pack, self.version)
 
+    def later(self, op: Op | None) -> tuple[Wait, ...]:
+        """The waits of the backward of what a row's call gives, which the call itself has not."""
+        return () if op is None else tuple(wait for wait in op.backward if holds(wait, self.version))
+
     def judge(
         self,
         op: Op,
