@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.domain.sureness import LIKELY, NO, POSSIBLE
 from syncguard.infer.routine import Routine, Sighting
-from syncguard.judge.changes import aimed_at, holder
-from syncguard.read import core
+from syncguard.judge.changes import bindings, holder
 from syncguard.read.core import At, Node
-from syncguard.read.tags import ATTR, BIND, CALL, NAME
+from syncguard.read.tags import ATTR, CALL, NAME
 from syncguard.read.walk import around, walk
 from syncguard.terms import SETUP
 
@@ -62,15 +60,9 @@ def _again(sighting: Sighting, routine: Routine) -> At:
 
 def _bound(name: str, within: At, routine: Routine) -> Node | None:
     """What is put in this name there, in the only place that does so."""
-    found = [part.value for part in _bindings(name, routine) if around(within, part.at)]
+    found = [part.value for part in bindings(routine.node.body, name) if around(within, part.at)]
     kept = [value for value in found if not _is_move(value, name)]  # `model = model.to(device)`
     return kept[0] if len(kept) == 1 else None
-
-
-def _bindings(name: str, routine: Routine) -> Iterator[core.Bind]:
-    for part in walk(routine.node.body):
-        if type(part) is BIND and name and any(holder(to) == name for to in aimed_at(part)):
-            yield part
 
 
 def _is_move(value: Node | None, name: str) -> bool:
@@ -90,7 +82,7 @@ def _there_already(name: str, sighting: Sighting, within: At, routine: Routine) 
     if not sighting.context.loops:
         return False
     before = [other for other in routine.sightings.values() if other.hazard == SETUP and other.at < within]
-    made = [part.value for part in _bindings(name, routine) if part.at < within]
+    made = [part.value for part in bindings(routine.node.body, name) if part.at < within]
     return any(holder(_moved(other.at, routine)) == name for other in before) or any(
         other.at == value.at for other in before for value in made if value is not None
     )

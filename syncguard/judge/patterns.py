@@ -16,6 +16,7 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Routine, Sighting
 from syncguard.judge.learnt import learns
 from syncguard.judge.moving import copied_again
+from syncguard.judge.written import in_bfloat16, stays, with_itself
 from syncguard.read import core
 from syncguard.read.core import At
 from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION
@@ -49,7 +50,10 @@ def moved(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str
 
 def fetched(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
     """What a function writes, of what it is given, into a tensor that it makes on the host is there already for all
-    that it tells, unless it names a device: `found = torch.zeros(n); found[0] = x.sum()`. A model would be on one."""
+    that it tells, unless it names a device: `found = torch.zeros(n); found[0] = x.sum()`. A model would be on one, but
+    for one that is made there, and moved nowhere, before it is saved."""
+    if world.places.is_("manners", "saves", sighting.op.rpartition(".")[2]) and stays(sighting, routine, world):
+        return ""
     if heat == "hot" or routine.owner is not None or not world.places.is_("manners", "written", sighting.op):
         return sighting.hazard
     root = None if sighting.why is None else sighting.why.root
@@ -197,6 +201,18 @@ def unprecise(sighting: Sighting, routine: Routine, world: World, heat: Heat) ->
     return sighting.hazard if home.steps and not says(home, "precision", world) else ""
 
 
+def compared(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
+    """Of a tensor and itself the host knows that they are equal, where a row says that only other memory is asked."""
+    op = world.op(sighting.op)
+    asks = op is not None and any(condition == "compared" for wait in op.waits for condition, _ in wait.when)
+    return "" if asks and with_itself(sighting, routine) else sighting.hazard
+
+
+def read_inside(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
+    """A call that reads what is of another dtype reads nothing of what is written to be of the right one."""
+    return "" if in_bfloat16(sighting, routine, world) else sighting.hazard
+
+
 def set_up(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
     """To move a module is setup, but for a step that does it each time, and copies what it moves."""
     moves = sighting.op.rpartition(".")[2] in world.places.tables["manners"]["moves"]
@@ -206,5 +222,5 @@ def set_up(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> st
 REFINE: Final[dict[str, Callable[[Sighting, Routine, World, Heat], str]]] = {
     "copy-to-host": fetched, UPLOAD: moved, "synchronize": synchronized, "empty-cache": repeated,
     "unpinned-loader": loaded, "matmul-precision": unprecise, "debugging-on": debugging,
-    "distribution-validation": validated, SETUP: set_up,
+    "distribution-validation": validated, SETUP: set_up, "tensor-equality": compared, "hidden-read": read_inside,
 }  # fmt: skip

@@ -235,7 +235,10 @@ class Device:
             if one.decides:
                 self._deciding.add(number)
             with self._lock:
-                line = self.seen(Seen(one.op, one.hazard, "forward" if node is None else "backward", forward, 0, kind))
+                seen = Seen(
+                    one.op, one.hazard, "forward" if node is None else "backward", forward, 0, kind, one.depends
+                )
+                line = self.seen(seen)
             if line is not None and line >= 0:
                 self.lines[number] = line
             if node is not None and "nodes" in self.layers and not self._nodes.is_open:

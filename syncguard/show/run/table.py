@@ -34,6 +34,7 @@ NUMBERS = ("bubble", "wait", "a step", "times")
 VERDICTS = {
     "host-bound": "red", "true-dependency": "yellow", "gpu-bound": "dim",
     "confirmed": "red", "missed-alarm": "magenta", "allowed": "dim",
+    "depends-on-sizes": "dim", "depends-on-layout": "dim",
 }  # fmt: skip
 
 

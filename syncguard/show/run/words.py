@@ -157,7 +157,10 @@ def checked(record: Record) -> str:
         if verdicts[key] or key == "confirmed"
     ]  # fmt: skip
     besides = f"; besides, {plural(missed, 'missed alarm')}" if missed else ""
-    return f"Of {plural(len(record.findings), 'static finding')}: {', '.join(parts)}{besides}."
+    untold = sum(wait.static.startswith("depends-on-") for wait in record.waits)
+    depend = "waits depend" if untold > 1 else "wait depends"
+    more = f" {untold:,} {depend} on sizes or layouts, which `check` does not read." if untold else ""
+    return f"Of {plural(len(record.findings), 'static finding')}: {', '.join(parts)}{besides}.{more}"
 
 
 def of_verdict(record: Record, verdict: str) -> tuple[Static, ...]:
