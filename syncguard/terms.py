@@ -38,6 +38,7 @@ class Wait(msgspec.Struct, frozen=True, array_like=True):
     since: str = ""
     until: str = ""
     mode: bool = True  # torch.cuda.set_sync_debug_mode reports it
+    how: str = ""  # how it waits this way, where the op waits in several
 
 
 class Op(msgspec.Struct, frozen=True, array_like=True):

@@ -74,7 +74,7 @@ class Context:
 class Sighting:
     """A sync as inference first sees it; `tell` makes a Sync of it."""
 
-    __slots__ = ("also", "always", "at", "context", "hazard", "op", "operand", "sure", "why")
+    __slots__ = ("also", "always", "at", "context", "hazard", "met", "op", "operand", "sure", "why")
 
     def __init__(
         self, at: At, op: str, hazard: str, operand: At | None, why: Why | None, sure: int, context: Context
@@ -88,6 +88,7 @@ class Sighting:
             sure,
             context,
         )
+        self.met: tuple[int, ...] = ()  # which waits of the row hold, by their places in it
         self.also: Why | None = None  # of an index from the host, or a device by default: why it is there
         self.always = True  # of a run for one caller: whether every such call comes here, and for nothing else
 
@@ -321,7 +322,15 @@ class Frame:
         return self.world.builtin(name)
 
     def sight(
-        self, at: At, op: str, hazard: str, operand: Node | None, why: Why | None, sure: int, also: Why | None = None
+        self,
+        at: At,
+        op: str,
+        hazard: str,
+        operand: Node | None,
+        why: Why | None,
+        sure: int,
+        also: Why | None = None,
+        met: tuple[int, ...] = (),
     ) -> None:
         """Record that the host may wait at this place."""
         sure = min(sure, self.limit)
@@ -330,7 +339,7 @@ class Frame:
         sighting = Sighting(
             at, op, hazard, operand.at if operand is not None else None, why, sure, self.waited(at, hazard, why)
         )
-        sighting.also = also
+        sighting.also, sighting.met = also, met
         if self.routine.aside:
             sighting.always = self.always()
         self.emitted.append(sighting)

@@ -69,7 +69,7 @@ def judged(
         "source": source_of(sighting, sync, lines),
         "operand": sync.operand or snippet(sighting.at, lines),
         "op": shown(sync),
-        "how": how(sighting.op, world),
+        "how": how(sighting, world),
     }
     message = rule.backward if hazard.startswith(BACKWARD) and rule.backward else rule.message
     hint = next((text for name, text in rule.hints if waits_so(name, sighting, routine, world, words)), rule.hint)
@@ -114,14 +114,19 @@ PROTOCOLS: Final = {
 }  # fmt: skip
 
 
-def how(name: str, world: World) -> str:
-    """What a callable does inside that waits, behind a colon; '' where no row says so, and of a protocol."""
+def how(sighting: Sighting, world: World) -> str:
+    """What a callable does inside that waits, behind a colon; '' where no row says so, and of a protocol. Of one that
+    waits in several ways, those that this call meets."""
+    name = sighting.op
     op = world.op(name) if name not in PROTOCOLS else None
-    told = op.mechanism if op is not None else ""
-    if op is not None and told.startswith("as "):
-        like = told.removeprefix("as ")
-        other = world.op(like) or world.op(f"{name.rpartition('.')[0]}.{like}")
-        told = other.mechanism if other is not None else ""
+    if op is not None and op.mechanism.startswith("as "):
+        like = op.mechanism.removeprefix("as ")
+        op = world.op(like) or world.op(f"{name.rpartition('.')[0]}.{like}")
+    if op is None:
+        return ""
+    ways = [wait.how for wait in op.waits if wait.how]
+    met = [op.waits[n].how for n in sighting.met if n < len(op.waits) and op.waits[n].how]
+    told = "; ".join(met or ([op.mechanism] if op.mechanism else ways))
     return f": {told}" if told else ""
 
 

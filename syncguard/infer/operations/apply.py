@@ -69,14 +69,16 @@ def apply(
         if args and type(args[0]) is Tensor and args[0].device == "assumed" and arguments.get("force") is None:
             _shown(frame, nodes[0])
         _fetched(frame, nodes[0])
-    for wait in op.waits:
-        sure = _sure(wait, op, at, arguments, args, result, frame)
-        if sure:
+    sures = [_sure(wait, op, at, arguments, args, result, frame) for wait in op.waits]
+    for n, wait in enumerate(op.waits):
+        sure = sures[n]
+        surest = [i for i, one in enumerate(op.waits) if one.hazard == wait.hazard and sures[i] >= sure] if sure else []
+        if surest[:1] == [n]:  # what waits in several ways is told once, as it surely does
             operand, reason = _operand(wait, op, arguments, args, nodes, by_keyword(at, frame))
             if operand is None and nodes and op.args[:1] == ("self",):
                 operand = nodes[0]
             picked, also = _picked(wait, op, arguments, nodes, frame)
-            frame.sight(at, op.name, wait.hazard, picked or operand, reason or why, sure, also)
+            frame.sight(at, op.name, wait.hazard, picked or operand, reason or why, sure, also, tuple(surest))
             if wait.hazard == "synchronize":
                 _landed(frame)
     _later(op, at, arguments, nodes, frame)
