@@ -94,6 +94,7 @@ class WhatIf(msgspec.Struct, frozen=True, omit_defaults=True):
     waits: tuple[int, ...]
     step_ms: float
     saved_ms: float
+    calls_ms: float = 0.0  # of the host, in calls that only read a number, besides the waiting: gone as well
 
 
 class Static(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -182,6 +182,15 @@ def test_an_early_end_is_said():
     assert "what ran until then" in text
 
 
+def test_the_what_ifs_say_what_they_count():
+    record = records.gpu()
+    assert "Only the waiting is counted." in "\n".join(shown(record))
+    calls = tuple(msgspec.structs.replace(what, calls_ms=0.03) for what in record.what_if)
+    text = " ".join(" ".join(shown(msgspec.structs.replace(record, what_if=calls))).split())
+    assert "of what only reads a number the rest of its call: 30 us of the host's time a step in all." in text
+    assert words.counted(records.simulated()) == ""
+
+
 def test_static_findings_that_are_no_waits_are_listed():
     text = "\n".join(shown(records.gpu()))
     assert "Of 6 static findings: 4 confirmed, 1 false alarm, 1 untested; besides, 1 missed alarm." in text

@@ -136,6 +136,19 @@ def what_ifs(record: Record) -> tuple[str, ...]:
     return (f"{f'less than {LITTLE:.0%} of a step' if little else 'nothing'} is saved without these waits",)
 
 
+def counted(record: Record) -> str:
+    """What the what-ifs count; nothing where there are none."""
+    if not any(what.saved_ms > 0 for what in record.what_if):
+        return ""
+    calls = max(what.calls_ms for what in record.what_if)
+    if not calls:
+        return "Only the waiting is counted. The call that waits takes the host time besides: more may be saved."
+    return (
+        f"The waiting is counted, and of what only reads a number the rest of its call: {milliseconds(calls)} of the "
+        "host's time a step in all. Of other calls it is the waiting alone, for a rewrite has work of its own."
+    )
+
+
 def names(record: Record, waits: Sequence[int]) -> str:
     """The lines of some waits, by number, the first few by name."""
     found = [row for row in rows(record) if row.number in frozenset(waits)]
