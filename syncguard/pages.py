@@ -55,6 +55,7 @@ MANNERS = {  # in which a place can wait, and what a page's own hint for it is f
     "written": "what is written through an index",
     "neighbour": "what is fetched beside something else",
     "backward": "what waits in backward alone",
+    "deviated": "a draw that checks its deviation",
     "moved": "a module that is moved at every step",
     "swapped": "a module that goes to the device and back at every step",
     "element": "an element of what others are fetched of too",

@@ -470,6 +470,14 @@ CASES = [
             order = [2, 0, 1]
             return x[order]
     """),
+    ("SG501", "deviated", """
+        def f(x: torch.Tensor):
+            return torch.distributions.Normal(x, 1.0, validate_args=False).sample()
+    """),
+    ("SG501", "", """
+        def f(x: torch.Tensor):
+            return torch.distributions.Normal(x, 1.0).rsample()
+    """),
     ("SG505", "backward", """
         def f(net: nn.Module, x: torch.Tensor):
             return net(x).sigmoid().prod(1)

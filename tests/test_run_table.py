@@ -134,8 +134,8 @@ def test_ranks():
 def test_what_if_is_joint_and_never_a_sum():
     lines = shown(records.gpu())
     said = [line for line in lines if " without " in line and line.startswith("  - ")]
-    assert said[0] == "  - 4.3 ms, 28% without all 6 waits"
-    assert "  - 3.6 ms, 24% without `loss.py:6` and `loss.py:7`" in said
+    assert said[0] == "  - 4.3 ms (28%) less without all 6 waits"
+    assert "  - 3.6 ms (24%) less without `loss.py:6` and `loss.py:7`" in said
     assert not any("2.5 ms" in line for line in said)  # 1.8 + 0.7
 
 

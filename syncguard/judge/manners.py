@@ -37,6 +37,7 @@ from syncguard.read.walk import around, bound_in, walk
 from syncguard.terms import BACKWARD, SETUP
 
 KEPT: Final = re.compile(r"[A-Za-z_]\w*(\.\w+)*(\[[^()]*\])?")  # what can be kept: no call
+DEVIATION: Final = "deviation-check"
 BATCHES: Final = frozenset(("batch", "pinned batch", "part"))
 
 
@@ -254,6 +255,11 @@ def bounded(place: Place) -> bool:
     return place.sighting.op.rpartition(".")[2] in place.world.places.tables["manners"]["bounds"]
 
 
+def deviated(place: Place) -> bool:
+    """It is drawn with a deviation that is checked, validation or not."""
+    return place.sighting.hazard == DEVIATION
+
+
 def backward(place: Place) -> bool:
     """The call does not wait, but its backward does."""
     return place.sighting.hazard.startswith(BACKWARD)
@@ -283,5 +289,5 @@ MANNERS: Final[dict[str, Callable[[Place], bool]]] = {
     "bounded": bounded, "chosen": chosen, "branched": branched, "added": added, "largest": largest,
     "elements": elements, "each_row": each_row, "stored": stored, "made": made, "written_back": written_back,
     "masked": masked, "written": written, "barred": barred, "neighbour": neighbour, "element": element,
-    "backward": backward, "moved": moved, "swapped": swapped,
+    "deviated": deviated, "backward": backward, "moved": moved, "swapped": swapped,
 }  # fmt: skip

@@ -126,10 +126,10 @@ def what_ifs(record: Record) -> tuple[str, ...]:
     for what in ranked:
         if what.saved_ms <= 0 or (took and what.saved_ms < LITTLE * took):
             continue
-        share = f", {what.saved_ms / took:.0%}" if took else ""
+        share = f" ({what.saved_ms / took:.0%})" if took else ""
         every = what is most and len(what.waits) > NAMED
         lines = f"all {len(what.waits):,} waits" if every else names(record, what.waits)
-        said.append(f"{milliseconds(what.saved_ms)}{share} without {lines}")
+        said.append(f"{milliseconds(what.saved_ms)}{share} less without {lines}")
     if said or not ranked:
         return (*said,)
     little = took and ranked[0].saved_ms > 0
