@@ -8,7 +8,7 @@ from typing import Final
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import lines_of
 from syncguard.infer.domain.contents import tensors_in
-from syncguard.infer.domain.values import came_from_device
+from syncguard.infer.domain.values import Why, came_from_device
 from syncguard.infer.functions.wrappers import thin
 from syncguard.infer.home import Home
 from syncguard.infer.parts import WORDS
@@ -43,9 +43,18 @@ def moved(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str
     root = None if why is None else why.root
     if root is not None and root.text == "prepared" and heat != "hot":
         return ""  # what a request brings has to cross once
-    if root is not None and root.text in world.places.tables["factories"]["built"] and root.at not in routine.filled:
+    built = world.places.tables["factories"]["built"]
+    if any(one is not None and one.text in built and one.at not in routine.filled for one in (root, _made(why, world))):
         return "built-on-host"
     return sighting.hazard
+
+
+def _made(why: Why | None, world: World) -> Why | None:
+    """What a tensor was made by, that views of it are passed over: `torch.arange(n.max())` of `.. [None]`, whatever its
+    size was computed of."""
+    while why is not None and why.text.rpartition(".")[2] in world.places.tables["views"]["names"]:
+        why = why.parent
+    return why
 
 
 def fetched(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
