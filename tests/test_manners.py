@@ -470,6 +470,14 @@ CASES = [
             order = [2, 0, 1]
             return x[order]
     """),
+    ("SG202", "", """
+        def f(net: nn.Module, x: torch.Tensor, n):
+            for _ in range(n):
+                y = net(x)
+                y.sum().backward()
+                keep(y.cpu())
+            return x.cpu()
+    """),
     ("SG501", "deviated", """
         def f(x: torch.Tensor):
             return torch.distributions.Normal(x, 1.0, validate_args=False).sample()
