@@ -58,6 +58,7 @@ MANNERS = {  # in which a place can wait, and what a page's own hint for it is f
     "deviated": "a draw that checks its deviation",
     "moved": "a module that is moved at every step",
     "swapped": "a module that goes to the device and back at every step",
+    "filtered": "a comprehension that sorts out the elements of a tensor",
     "element": "an element of what others are fetched of too",
     "barred": "what a trainer shows at each step",
 }

@@ -573,6 +573,18 @@ CASES = [
                 model(x.cuda()).sum().backward()
                 print(y.cpu())
     """),
+    ("SG204", "filtered", """
+        def f(x: torch.Tensor, low):
+            return [y for y in x if y > low]
+    """),
+    ("SG204", "", """
+        def f(x: torch.Tensor, names):
+            return [name for name in names if x > 0]
+    """),
+    ("SG202", "element", """
+        def f(x: torch.Tensor, names):
+            return [(name, row.tolist()) for name, row in zip(names, x)]
+    """),
     ("SG202", "element", """
         def f(x: torch.Tensor, rows):
             for i in range(rows):

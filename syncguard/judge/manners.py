@@ -206,9 +206,21 @@ def collected(place: Place) -> bool:
 
 
 def element(place: Place) -> bool:
-    """An element of a tensor, of which each turn of a loop fetches another one."""
+    """An element of a tensor, of which each turn of a loop fetches another one: one that it picks, or comes to."""
+    if any(why.text == "iterate" for why in place.causes[:1]):
+        return all(type(part) is NAME for part in place.read())
     picked = any(why.text == "torch.Tensor.__getitem__" for why in place.causes[:1])
     return picked and turned(place) and all(type(part) is INDEX for part in place.read())
+
+
+def filtered(place: Place) -> bool:
+    """It sorts out the elements of a tensor in a comprehension."""
+    at = place.sighting.at
+    asked = any(
+        type(part) is COMP and any(around(test.at, at) for _, _, tests in part.clauses for test in tests)
+        for part in place.pieces()
+    )
+    return asked and any(why.text == "iterate" for why in place.causes)
 
 
 def updated(place: Place) -> bool:
@@ -289,5 +301,5 @@ MANNERS: Final[dict[str, Callable[[Place], bool]]] = {
     "bounded": bounded, "chosen": chosen, "branched": branched, "added": added, "largest": largest,
     "elements": elements, "each_row": each_row, "stored": stored, "made": made, "written_back": written_back,
     "masked": masked, "written": written, "barred": barred, "neighbour": neighbour, "element": element,
-    "deviated": deviated, "backward": backward, "moved": moved, "swapped": swapped,
+    "filtered": filtered, "deviated": deviated, "backward": backward, "moved": moved, "swapped": swapped,
 }  # fmt: skip
