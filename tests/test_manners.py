@@ -486,6 +486,10 @@ CASES = [
         def f(x: torch.Tensor):
             return torch.distributions.Normal(x, 1.0).rsample()
     """),
+    ("SG101", "backward", """
+        def f(net: nn.Module, x: torch.Tensor, y: torch.Tensor):
+            return y.masked_scatter(y > 0, net(x))
+    """),
     ("SG505", "backward", """
         def f(net: nn.Module, x: torch.Tensor):
             return net(x).sigmoid().prod(1)

@@ -10,7 +10,7 @@ import pytest
 import warm
 from checked import findings
 
-HEAD = "import torch\nfrom torch import nn\n"
+HEAD = "import torch\nfrom torch import nn\nclass Own(nn.Module):\n    pass\n"
 STEPS = """
     def train(net: nn.Module, x: torch.Tensor, steps, width):
         {above}
@@ -35,6 +35,8 @@ def confidences(above: str = "pass", inside: str = "pass", below: str = "pass") 
         ("pass", "probe = nn.Linear(4, 1).to('cuda')", "probe(x)", ["likely"]),
         ("pass", "probe = nn.Linear(4, bias=False)", "probe.to('cuda')", ["likely"]),
         ("pass", "probe = nn.Sequential(net).to('cuda')", "probe(x)", ["possible"]),
+        ("pass", "loss = nn.CrossEntropyLoss().to('cuda')", "loss(x, x)", ["possible"]),
+        ("pass", "probe = Own(4).cuda()", "probe(x)", ["possible"]),
         ("pass", "probe = nn.Linear(width, 1).cuda()", "probe(x)", ["possible"]),
         ("probe = nn.Linear(4, 1)", "probe.to('cuda')", "probe(x)", ["possible"]),
         ("pass", "net.to('cuda')", "pass", ["possible"]),

@@ -87,7 +87,7 @@ def judged(
 def surely(sighting: Sighting, routine: Routine, world: World) -> int:
     """How sure a wait is in its place: of a module that is moved, and of a backward, what stands around it tells."""
     if sighting.hazard == SETUP:
-        return copied_again(sighting, routine)
+        return copied_again(sighting, routine, world.places)
     return min(sighting.sure, learns(sighting, routine, world) if sighting.hazard.startswith(BACKWARD) else CERTAIN)
 
 

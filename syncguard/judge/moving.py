@@ -8,6 +8,7 @@ from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.domain.sureness import LIKELY, NO, POSSIBLE
 from syncguard.infer.routine import Routine, Sighting
 from syncguard.judge.changes import bindings, holder
+from syncguard.places import Places
 from syncguard.read.core import At, Node
 from syncguard.read.tags import ATTR, CALL, NAME
 from syncguard.read.walk import around, walk
@@ -16,16 +17,17 @@ from syncguard.terms import SETUP
 TO_HOST: Final = "copy-to-host"
 
 
-def copied_again(sighting: Sighting, routine: Routine) -> int:
-    """How surely a hot place copies the module that it moves: one that is made there, or that goes back to the host
-    there, is copied each time; one that was moved above the loop never; any other one perhaps, and at most once."""
+def copied_again(sighting: Sighting, routine: Routine, places: Places) -> int:
+    """How surely a hot place copies the module that it moves: one with weights that is made there, or one that goes
+    back to the host there, is copied each time; one that was moved above the loop never; any other one perhaps."""
     moved = _moved(sighting.at, routine)
     if moved is None:
         return POSSIBLE
     within = _again(sighting, routine)
     name = holder(moved)
     made = moved if type(moved) is CALL else _bound(name, within, routine)
-    if comes_back(sighting, routine) or (made is not None and _makes(made)):
+    weighs = places.is_("manners", "weighs", sighting.op.rpartition(".")[0])
+    if comes_back(sighting, routine) or (made is not None and weighs and _makes(made)):
         return LIKELY
     return NO if name and _there_already(name, sighting, within, routine) else POSSIBLE
 

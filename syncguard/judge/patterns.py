@@ -225,7 +225,7 @@ def read_inside(sighting: Sighting, routine: Routine, world: World, heat: Heat) 
 def set_up(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
     """To move a module is setup, but for a step that does it each time, and copies what it moves."""
     moves = sighting.op.rpartition(".")[2] in world.places.tables["manners"]["moves"]
-    return UPLOAD if heat == "hot" and moves and copied_again(sighting, routine) else SETUP
+    return UPLOAD if heat == "hot" and moves and copied_again(sighting, routine, world.places) else SETUP
 
 
 REFINE: Final[dict[str, Callable[[Sighting, Routine, World, Heat], str]]] = {
