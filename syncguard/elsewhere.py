@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from syncguard.errands import Errands, Told
 from syncguard.examine import Examined
+from syncguard.forsaken import Forsaken, forsaken
 from syncguard.judge.brought import as_brought
 from syncguard.judge.called import Function, Needs, Where
 from syncguard.judge.common import test_of
@@ -52,6 +53,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     uncalled: frozenset[Where]  # private functions that nothing in their packages names
     unheard: Mapping[Where, str]  # what is said of those that nothing calls yet
     left_over: frozenset[Where]  # those of them beside which others are taken
+    forsaken: Forsaken  # those that only they call
     made: Templates
 
     def told(self, findings: Sequence[Finding], one: Examined) -> list[Finding]:
@@ -71,7 +73,9 @@ class Elsewhere(msgspec.Struct, frozen=True):
         if path in self.unused or where in self.uncalled:
             why = UNNAMED if path in self.unused else UNCALLED
             return replace(finding, heat="cold", hot_path=(Fact(why, 0),))
-        told = self.unheard.get(where)  # it may be unused, or there for others
+        told = self.unheard.get(where) or self.forsaken.told.get(where)  # it may be unused, or there for others
+        if told and where in self.forsaken.left_over:
+            return replace(finding, heat="cold", hot_path=(Fact(f"{told}, but others of that file", 0),))
         if told and where in self.left_over:
             return replace(finding, heat="cold", hot_path=(Fact(f"{told}, but others of its file", 0),))
         return replace(finding, hot_path=(Fact(told, 0),)) if told else finding
@@ -137,6 +141,7 @@ def elsewhere(
         uncalled=uncalled(((path, f.name) for path, f in unknown if f.alone), files, places),
         unheard=lone,
         left_over=left_over(lone, calls, files),
+        forsaken=forsaken(asked, calls, callers, hot, files, places),
         made=made,
     )
 

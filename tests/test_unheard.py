@@ -91,7 +91,7 @@ def test_a_method_of_a_class_that_is_named_needs_its_own_name(asked):
 
 @pytest.mark.parametrize("asked", ["", "pkg/core.py"])
 def test_nothing_calls_a_method_of_an_abstract_class_without_heirs(asked):
-    use = "from .core import Base\n\n\ndef run(it: Base, x):\n    return it.total(x)\n"
+    use = "from .core import Base\n\n\ndef run(it: Base, x):\n    return it.total(x)\n\n\n__all__ = ['run']\n"
     bare = "`Base` is abstract, and nothing in its package descends from it yet"
     assert said(ABSTRACT, {"pkg/fit.py": use}, asked) == bare
     assert said(ABSTRACT, {"pkg/fit.py": use + "\n\nclass Kind(Basement):\n    pass\n"}, asked) == bare
