@@ -23,7 +23,12 @@ from syncguard.read.walk import around, walk
 from syncguard.terms import Fact
 
 KINDS: Final = {
-    "int": "an int", "float": "a float", "str": "a text", "list": "a list", "tuple": "a tuple", "dict": "a dict"
+    "int": "an int",
+    "float": "a float",
+    "str": "a text",
+    "list": "a list",
+    "tuple": "a tuple",
+    "dict": "a dict",
 }
 WRAPS: Final = ("torch.as_tensor", "torch.asarray")
 
