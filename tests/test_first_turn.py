@@ -39,6 +39,9 @@ def heat(before: str = "kept = None", test: str = "if kept is None:", more: str 
         ({"more": "kept = None"}, "hot"),
         ({"before": "kept = torch.zeros(1)"}, "hot"),
         ({"test": "if other is None:", "before": "other = None"}, "hot"),
+        ({"before": "kept = start()\n    show(kept)\n    kept = None"}, "amortized"),
+        ({"before": "kept = None\n    kept = start()"}, "hot"),
+        ({"before": "kept = start()\n    if again():\n        kept = None"}, "hot"),
     ],
 )
 def test_what_is_not_there_yet_is_filled_in_the_first_turn(settings: dict[str, str], expected: str) -> None:
