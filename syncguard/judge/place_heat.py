@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from syncguard.infer.routine import Context, Routine, Sighting
+from syncguard.judge.done import loads, makes_parameters, writes
 from syncguard.judge.few import by_column, few_turns, reads_each, small
 from syncguard.judge.heat import around_what
 from syncguard.judge.paced import shown_at_end
@@ -10,14 +11,12 @@ from syncguard.judge.phases import fits
 from syncguard.judge.seldom import (
     clicked,
     ends_phase,
-    loads,
     makes_groups,
     script,
     takes_no_steps,
     trial,
-    writes,
 )
-from syncguard.judge.warmth import ASKED, BETWEEN, FITS, LOADS, SELDOM, WRITES, Warmth
+from syncguard.judge.warmth import ASKED, BETWEEN, FITS, LOADS, MAKES, SELDOM, WRITES, Warmth
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.tags import LOOP, NAME
@@ -84,7 +83,9 @@ def _once(sighting: Sighting, routine: Routine, places: Places) -> str:
         return ""
     if routine.errand:
         return SELDOM
-    return WRITES if writes(routine, places) else LOADS if loads(routine, places) else ""
+    if writes(routine, places):
+        return WRITES
+    return LOADS if loads(routine, places) else MAKES if makes_parameters(routine, places) else ""
 
 
 def _named_for(op: str, routine: Routine) -> bool:

@@ -12,6 +12,7 @@ BY_NAME = "by its name what runs seldom, unless another file calls it at every s
 AROUND = "in its file called only now and then, or around loops that take the steps"
 BETWEEN = "ends a phase, unless another file calls it at every step"
 LOADS = "in a function that reads a checkpoint whenever it is called, unless another file calls it at every step"
+MAKES = "in a function that makes parameters whenever it is called, unless another file calls it at every step"
 WRITES = "in a function that writes a file whenever it is called, unless another file calls it at every step"
 FITS = "in a method that fits what others then use, unless another file calls it at every step"
 ASKED = "in a function named for the wait, which its callers ask for, unless another file calls it at every step"
@@ -39,7 +40,7 @@ class Warmth(msgspec.Struct, frozen=True):
 def for_callers(path: tuple[Fact, ...]) -> bool:
     """Whether a path to what runs seldom says that it does as far as its own file tells."""
     return for_hot_code(path) or any(
-        fact.text in (SELDOM, BY_NAME, AROUND, BETWEEN, LOADS, WRITES, FITS, ASKED) or fact.text in BESIDE
+        fact.text in (SELDOM, BY_NAME, AROUND, BETWEEN, LOADS, MAKES, WRITES, FITS, ASKED) or fact.text in BESIDE
         for fact in path
     )
 

@@ -93,10 +93,13 @@ def done(name: str, frame: Frame) -> None:
 
 
 def given_away(name: str, args: list[Value], keywords: Keywords, places: Places) -> None:
-    """Note what compiles, captures or starts a function that it is given, and what asks one for the message of a
-    failure."""
+    """Note what compiles, captures, traces or starts a function that it is given, and what asks one for the message of
+    a failure."""
     first = args[0] if args else None
-    if type(first) is Call and (places.is_("hot", "decorators", name) or places.is_("cold", "starters", name)):
+    runs = places.is_("hot", "decorators", name) or any(
+        places.is_("cold", key, name) for key in ("starters", "tracers")
+    )
+    if type(first) is Call and runs:
         first.routine.given_to = name
         return
     for value in (*args[1:], *keywords.values()):
