@@ -29,7 +29,14 @@ def overriding(method: Routine, receiver: Value | None, reader: Routine) -> list
     return found if len(found) <= MOST else []
 
 
-def written_below(info: ClassInfo, name: str) -> Routine | None:
+def below(of: Instance, info: ClassInfo, name: str, reader: Routine) -> Value | None:
+    """An attribute that only heirs assign, or a method that only they have."""
+    held = _assigned(info, name, reader)
+    written = _written_below(info, name) if held is None and reader.home.own else None
+    return Call(written, of) if written is not None else held
+
+
+def _written_below(info: ClassInfo, name: str) -> Routine | None:
     """A method that a class asks itself for, which only heirs have; None where one above it may that nobody sees."""
     if any(type(base) is not ClassOf and type(base) is not Named for one in info.mro for base in one.bases):
         return None
@@ -44,7 +51,7 @@ def written_below(info: ClassInfo, name: str) -> Routine | None:
     return found[0] if plain and len(plain) == len(found) else None
 
 
-def assigned(info: ClassInfo, name: str, reader: Routine) -> Value | None:
+def _assigned(info: ClassInfo, name: str, reader: Routine) -> Value | None:
     """What an attribute holds that only heirs assign."""
     found: Value | None = None
     for heir in heirs(info):
