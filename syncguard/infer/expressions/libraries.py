@@ -17,10 +17,12 @@ from syncguard.infer.domain.values import (
     Named,
     Seq,
     Table,
+    Tensor,
     Unknown,
     Value,
 )
 from syncguard.infer.expressions import pythonic, unknowns
+from syncguard.infer.expressions.demanded import demand
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.kin import from_tensors, operand
 from syncguard.infer.routine import Frame
@@ -108,10 +110,13 @@ def given_away(name: str, args: list[Value], keywords: Keywords, places: Places)
 
 
 def made_array(name: str, args: list[Value], nodes: Nodes, frame: Frame) -> None:
-    """What an array is made of was fetched as a tensor, if it was fetched: `np.array(x.cpu())`."""
+    """What an array is made of was fetched as a tensor, if it was fetched, `np.array(x.cpu())`; a tensor that was not
+    is on the host."""
     for value, node in zip(args, nodes):
         if value is UNKNOWN and type(node) is CALL and frame.world.host_library(name) == "array":
             unknowns.fetched(UNKNOWN, "use", (node,), frame)
+        if type(value) is Tensor and frame.world.places.is_("host", "arrays", name):
+            demand(value, node, node.at, frame)
 
 
 def holds_anything(dtype: Value) -> bool:
