@@ -8,10 +8,12 @@ from typing import Final
 
 from syncguard.judge.called import Function, Where, innermost
 from syncguard.judge.idle import by_setup
+from syncguard.judge.warmth import UNCALLED
 from syncguard.mentions import SAID, TEXT
 from syncguard.places import Places
 from syncguard.terms import Fact, Heat
 from syncguard.texts import Files, is_inner, outermost
+from syncguard.unnamed import uncalled
 
 MOST: Final = 24  # files that name what we follow
 DEEPEST: Final = 5  # calls to what is known to run seldom
@@ -86,6 +88,8 @@ class Errands:
             return None
         if outer != where:
             return self._of(outer)
+        if not self._places.get(where) and self._is_uncalled(where):
+            return "cold", (Fact(UNCALLED, 0),)
         found: list[tuple[str, int, Told]] = []
         others: list[tuple[str, int]] = []
         for path, at, called in self._places.get(where, ()):
@@ -100,6 +104,11 @@ class Errands:
             return None
         said = [told for path, at, told in found if not self._is_unread(path, at)]
         return min(said, key=lambda told: (told[0] == "cold", len(told[1]), str(told[1])), default=None)
+
+    def _is_uncalled(self, where: Where) -> bool:
+        """Whether this is a private function that nothing in its package names, its own file included."""
+        function = self._function(where)
+        return function is not None and function.alone and bool(uncalled([where], self._files, self._known))
 
     def _may_mean(self, where: Where, path: str, at: int) -> bool:
         """Whether a call may lead to this function, as far as is seen: what another class asks itself for is of its
