@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syncguard.infer.routine import Context, Routine, Sighting
 from syncguard.judge.done import loads, makes_parameters, writes
-from syncguard.judge.few import by_column, few_turns, reads_each, small
+from syncguard.judge.few import by_column, few_turns, names_each, reads_each, small
 from syncguard.judge.heat import around_what
 from syncguard.judge.paced import shown_at_end
 from syncguard.judge.phases import fits
@@ -47,7 +47,9 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
         runs = places.tables["hot"]["loop_runs"]
         whole = any(type(loop.node) is LOOP and call in loop.node.calls for loop in context.loops for call in runs)
         few = all(few_turns(loop.node) or reads_each(loop.node) for loop in context.loops)
-        few = few or (base == "amortized" and all(by_column(loop.node) for loop in context.loops))
+        few = few or (
+            base == "amortized" and all(by_column(loop.node) or names_each(loop.node) for loop in context.loops)
+        )
         if not (whole or few):  # a script's own loop may run long
             base, path = "unknown", ()
     once = around_what(routine, context, places) if base == "hot" and not lasting else ""
