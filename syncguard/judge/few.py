@@ -69,7 +69,7 @@ def by_column(loop: Node) -> bool:
 
 
 def names_each(loop: Node) -> bool:
-    """Whether a loop over what there is by name makes a name for each turn: `for t in times: self.log(f"loss_{t}", ..)`.
+    """Whether a loop over what there is by name makes one for each turn: `for t in times: self.log(f"loss_{t}", ..)`.
     What has a name is for people, or is one of a few."""
     if type(loop) is not LOOP or loop.iterable is None or not _there(loop.iterable):
         return False
