@@ -4,6 +4,7 @@ which options."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
@@ -23,7 +24,7 @@ from syncguard.judge.opted import off_by_default
 from syncguard.judge.processes import gpuless
 from syncguard.judge.reach import behind
 from syncguard.judge.supposed import unless_given
-from syncguard.judge.warmth import SLOWER, UNASKED, UNCALLED, UNNAMED, for_callers, for_hot_code
+from syncguard.judge.warmth import SLOWER, UNASKED, UNCALLED, UNNAMED, for_callers, for_host, for_hot_code
 from syncguard.mentions import Mentions
 from syncguard.places import Places
 from syncguard.templates import Templates
@@ -32,6 +33,7 @@ from syncguard.texts import Files
 from syncguard.unheard import left_over, unheard
 from syncguard.unnamed import left_to, uncalled, unnamed
 
+SENDS: Final = ("copy-to-device", "host-data", "built-on-host", "host-index")  # rules of what goes to the device
 Calls = Mapping[str, tuple[Function, ...]]
 Paths = Mapping[Where, tuple[Fact, ...]]
 
@@ -97,7 +99,8 @@ class Elsewhere(msgspec.Struct, frozen=True):
             return replace(finding, heat="hot", hot_path=way)
         if where in self.errands and finding.heat == "unknown":
             heat, way = self.errands[where]
-            return replace(finding, heat=heat, hot_path=way)
+            sends = finding.name in SENDS and for_host(way)  # to the device, whoever has it do so
+            return finding if sends else replace(finding, heat=heat, hot_path=way)
         return finding
 
 

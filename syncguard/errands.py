@@ -8,7 +8,7 @@ from typing import Final
 
 from syncguard.judge.called import Function, Where, innermost
 from syncguard.judge.idle import by_setup
-from syncguard.judge.warmth import UNCALLED
+from syncguard.judge.warmth import ON_HOST, UNCALLED
 from syncguard.mentions import SAID, TEXT
 from syncguard.places import Places
 from syncguard.terms import Fact, Heat
@@ -136,6 +136,8 @@ class Errands:
         if _last(caller.name) == name:
             return []
         shown = Fact(f"calls `{name}`", line, path)
+        if caller.host:
+            return [("cold", (Fact(f"but only for `{caller.name}`, {ON_HOST}", line, path),))]
         if by_setup(caller, self._known) and self._named_so(caller):
             return [("cold", (Fact(f"but only for `{caller.name}`, which runs seldom", line, path),))]
         if caller.heat == "amortized" and not caller.here:

@@ -191,3 +191,32 @@ CORE = {"pkg/__init__.py": "", **{f"pkg/{name}.py": "" for name in ("fit", "load
 )
 def test_what_private_functions_call_that_nothing_names(name, fit, heat):
     assert heats({**CORE, "pkg/core.py": CHAIN.format(name=name), "pkg/fit.py": fit})["pkg/core.py"] == heat
+
+
+LOADED = """
+import torch
+
+
+class Labels:
+    def made(self, x: torch.Tensor):
+        return {wait}
+"""
+COLLATE = """
+class Batches:
+    def collate_fn(self, batch):
+        return self.labels.made(batch)
+"""
+
+
+@pytest.mark.parametrize(
+    ("wait", "more", "heat"),
+    [
+        ("x.max().item()", "", "cold"),
+        ("torch.tensor([1], device='cuda')", "", "unknown"),  # whoever has it do so
+        ("x.max().item()", "\n\ndef predict(labels, x):\n    return labels.made(x)\n", "unknown"),
+        ("x.max().item()", "\n\nMADE = [Batches().labels.made]\n", "unknown"),
+    ],
+)
+def test_what_only_a_collate_function_calls_has_its_tensors_on_the_host(wait, more, heat):
+    files = {**CORE, "pkg/core.py": LOADED.format(wait=wait), "pkg/load.py": COLLATE + more}
+    assert heats(files)["pkg/core.py"] == heat

@@ -21,6 +21,7 @@ UNASKED = "but only where an option is set that is off by default"
 UNNAMED = "in a private module that nothing in its package names"
 TEMPLATE = "in a template that nothing imports"
 UNCALLED = "in a function of its package's own that nothing there names"
+ON_HOST = "whose tensors are on the host"
 IF_HOT = "no hazard unless another file calls it at every step"
 
 
@@ -43,6 +44,11 @@ def for_callers(path: tuple[Fact, ...]) -> bool:
         fact.text in (SELDOM, BY_NAME, AROUND, BETWEEN, LOADS, MAKES, WRITES, FITS, ASKED) or fact.text in BESIDE
         for fact in path
     )
+
+
+def for_host(path: tuple[Fact, ...]) -> bool:
+    """Whether a path says that a function is called for what is on the host."""
+    return any(fact.text.endswith(ON_HOST) for fact in path)
 
 
 def by_name(path: tuple[Fact, ...]) -> bool:
