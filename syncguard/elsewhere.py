@@ -3,6 +3,7 @@ which options."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -19,7 +20,7 @@ from syncguard.judge.gated import gated
 from syncguard.judge.giving import Given
 from syncguard.judge.idle import idle
 from syncguard.judge.led_there import There
-from syncguard.judge.made import made_behind, with_options
+from syncguard.judge.made import class_of, made_behind, made_on_host, with_options
 from syncguard.judge.opted import off_by_default
 from syncguard.judge.processes import gpuless
 from syncguard.judge.reach import behind
@@ -29,7 +30,7 @@ from syncguard.mentions import Mentions
 from syncguard.places import Places
 from syncguard.templates import Templates
 from syncguard.terms import Fact, Finding
-from syncguard.texts import Files
+from syncguard.texts import Files, outermost
 from syncguard.unheard import left_over, unheard
 from syncguard.unnamed import left_to, uncalled, unnamed
 
@@ -50,6 +51,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     errands: Mapping[Where, Told]  # what a package calls in nothing but what runs seldom
     options: Paths  # that all calls of a function stand behind
     made_for: Paths  # that other files make its class for
+    made_there: Mapping[Where, Fact]  # classes that nothing makes but what has its tensors on the host
     unused: frozenset[str]  # private files that nothing in their packages names
     uncalled: frozenset[Where]  # private functions that nothing in their packages names
     unheard: Mapping[Where, str]  # what is said of those that nothing calls yet
@@ -63,6 +65,8 @@ class Elsewhere(msgspec.Struct, frozen=True):
 
     def _told(self, finding: Finding, one: Examined) -> Finding:
         path, where = one.note.path, (one.note.path, finding.function)
+        if (made := self.made_there.get(class_of(where))) is not None and finding.name not in SENDS:
+            return replace(finding, heat="cold", hot_path=(made,))
         needs = one.needs.get((finding.site.line, finding.site.column), ())
         finding = self._warmed(self._asking(finding, where, one), where, needs)
         finding = as_brought(finding, self.calls, self.hot)
@@ -135,6 +139,7 @@ def elsewhere(
         rare,
         errands=Errands(calls, hot, files, places).of(asked),
         options=behind(calls, callers, apart),
+        made_there=_unseen_outside(made_on_host(calls, _holding(examined, lambda _: True)), files),
         made_for=made_behind(calls, frozenset(_holding(examined, lambda _: True))),
         unused=unnamed({path for path, _ in asked}, files, places),
         uncalled=uncalled(((path, f.name) for path, f in unknown if f.alone), files, places),
@@ -148,6 +153,16 @@ def _holding(examined: Sequence[Examined], asked: Callable[[Finding], bool]) -> 
     """The functions that hold a finding which is asked for."""
     for one in examined:
         yield from [(one.note.path, finding.function) for finding in (*one.findings, *one.allowed) if asked(finding)]
+
+
+def _unseen_outside(classes: Mapping[Where, Fact], files: Files) -> dict[Where, Fact]:
+    """Those of these classes that the outermost `__init__.py` of their package does not bring in for others."""
+    tops = {where: outermost(where[0]) for where in classes}
+    return {
+        where: classes[where]
+        for where, top in tops.items()
+        if top and not files.names(os.path.join(top, "__init__.py"), where[1])
+    }
 
 
 def _is_unknown(finding: Finding) -> bool:
