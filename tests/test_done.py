@@ -32,8 +32,12 @@ def heats(text: str) -> list[str]:
         ("weight = nn.Parameter(x)", "cold"),
         ("layer.weight = torch.nn.Parameter(x)", "cold"),
         ("layer.register_parameter(path, x)", "cold"),
+        ("nn.init.normal_(layer.weight, 0.0, 0.1)", "cold"),
+        ("new = nn.Linear(3, 4)", "cold"),
         ("if layer is None:\n        weight = nn.Parameter(x)", "unknown"),
         ("weight = layer.weight", "unknown"),
+        ("x = nn.ReLU()(x)", "unknown"),
+        ("x = nn.functional.linear(x, layer.weight)", "unknown"),
     ],
 )
 def test_reads_a_checkpoint_or_makes_parameters(done: str, heat: str) -> None:
@@ -43,6 +47,25 @@ def test_reads_a_checkpoint_or_makes_parameters(done: str, heat: str) -> None:
             return x.max().item()
         """
     assert heats(text.format(done.replace("\n", "\n        "))) == [heat]
+
+
+@pytest.mark.parametrize(
+    ("more", "heat"),
+    [
+        ("new = nn.Conv2d(3, 4, 1)", "cold"),
+        ("module.weight = nn.Parameter(module.weight)", "cold"),
+        ("pass", "unknown"),
+    ],
+)
+def test_what_makes_parameters_of_each_layer_reads_each(more: str, heat: str) -> None:
+    text = """
+        def replaced(modules: list[nn.Conv2d]):
+            for module in modules:
+                if isinstance(module, nn.Conv2d):
+                    {}
+                    print(module.weight.std().item())
+        """
+    assert heats(text.format(more)) == [heat]
 
 
 def test_what_is_in_the_loop_that_reads_may_run_long() -> None:

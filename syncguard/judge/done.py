@@ -11,8 +11,9 @@ from syncguard.infer.domain.values import Named
 from syncguard.infer.routine import Routine
 from syncguard.places import Places
 from syncguard.read import core
-from syncguard.read.core import Node
-from syncguard.read.tags import BIND, CALL, COMP, CONST, FUNCTION, LEAVE, LOOP, RUN, WITH
+from syncguard.read.core import At, Node
+from syncguard.read.tags import BIND, CALL, COMP, CONST, FUNCTION, IF, LEAVE, LOOP, RUN, WITH
+from syncguard.read.walk import around
 
 
 def writes(routine: Routine, places: Places) -> bool:
@@ -30,9 +31,31 @@ def loads(routine: Routine, places: Places) -> bool:
     return any(places.is_("cold", "readers", called_path(call)) for _, call in _each_call(routine, looped=True))
 
 
-def makes_parameters(routine: Routine, places: Places) -> bool:
-    """Whether each call of a function makes parameters, which no optimizer knows of yet: `weight = nn.Parameter(x)`."""
-    return any(places.is_("cold", "parameters", called_path(call)) for _, call in _each_call(routine))
+def makes_parameters(at: At, routine: Routine, places: Places) -> bool:
+    """Whether a place of a function is never reached without parameters being made, or set to what they are at first:
+    `weight = nn.Parameter(x)`. No optimizer knows of these yet."""
+    node = routine.node
+    block = node.body if type(node) is FUNCTION else ()
+    while block:
+        if any(
+            type(part.value) is CALL and places.is_("cold", "parameters", called_path(part.value))
+            for part in _said(block)
+        ):
+            return True
+        block = next((arm for part in block for arm in _arms(part) if any(around(one.at, at) for one in arm)), ())
+    return False
+
+
+def _said(block: tuple[Node, ...]) -> Iterator[core.Run | core.Bind | core.Leave]:
+    for part in block:
+        if type(part) is RUN or type(part) is BIND or type(part) is LEAVE:
+            yield part
+
+
+def _arms(part: Node) -> tuple[tuple[Node, ...], ...]:
+    if type(part) is IF:
+        return part.body, part.orelse
+    return (part.body,) if type(part) is WITH or type(part) is LOOP else ()
 
 
 def rewrites_graph(routine: Routine, places: Places) -> bool:

@@ -79,6 +79,8 @@ def _once(sighting: Sighting, routine: Routine, places: Places) -> str:
     lasting = sighting.hazard in places.tables["hot"]["settings"]
     if lasting or routine.steps or any(one.reason for one in loops):
         return ""
+    if makes_parameters(sighting.at, routine, places):
+        return MAKES
     if fits(routine, places) and all(small(one.node) or by_column(one.node) for one in loops):
         return FITS
     if not all(small(one.node) for one in loops):
@@ -87,7 +89,7 @@ def _once(sighting: Sighting, routine: Routine, places: Places) -> str:
         return SELDOM
     if writes(routine, places):
         return WRITES
-    return LOADS if loads(routine, places) else MAKES if makes_parameters(routine, places) else ""
+    return LOADS if loads(routine, places) else ""
 
 
 def _named_for(op: str, routine: Routine) -> bool:
