@@ -45,9 +45,9 @@ def needless(sighting: Sighting, frame: Frame) -> bool:
 def _fetched(node: Node | None, frame: Frame) -> bool:
     """Whether the function may bring what has this name to the host before: `if x.is_cuda: x = x.cpu()`."""
     names = {path_of(part).partition(".")[0] for part in walk(node)} - {""} if node is not None else {""}
-    moves = frame.world.places.tables["manners"]["moves"]
+    moves = (*frame.world.places.tables["manners"]["moves"], "cpu")
     calls = [part for part in walk(frame.routine.node.body) if type(part) is CALL and type(part.fn) is ATTR]
-    moved = [part for part in calls if type(part.fn) is ATTR and part.fn.name in (*moves, "cpu")]
+    moved = [part for part in calls if type(part.fn) is ATTR and part.fn.name in moves]
     return not names or any(mentions(part.fn, name) and not casts(part) for part in moved for name in names)
 
 
