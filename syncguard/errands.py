@@ -21,6 +21,8 @@ DOUBTED: Final = 4  # places that may stand in a text, before we take one for co
 BROUGHT: Final = re.compile(r"^[ \t]*(?:from\s+[\w.]+\s+)?import\s+(?:\([^)]*\)|[^\n]*)", re.MULTILINE)
 UNREAD: Final = re.compile(f"(?P<said>{SAID})|{TEXT}", re.DOTALL | re.MULTILINE)
 LOOPS: Final = re.compile(r"(?:async )?for\b|while\b")
+DEVICE: Final = re.compile(r"cuda|device|gpu")
+FURTHER: Final = 4  # lines behind the one on which a call begins
 OWN: Final = ("self.", "cls.", "super().")
 EPOCH: Final = "runs once in an epoch"
 
@@ -136,7 +138,7 @@ class Errands:
         if _last(caller.name) == name:
             return []
         shown = Fact(f"calls `{name}`", line, path)
-        if caller.host:
+        if caller.host and not caller.gpuless and not self._names_device(path, line, name):
             return [("cold", (Fact(f"but only for `{caller.name}`, {ON_HOST}", line, path),))]
         if by_setup(caller, self._known) and self._named_so(caller):
             return [("cold", (Fact(f"but only for `{caller.name}`, which runs seldom", line, path),))]
@@ -146,6 +148,11 @@ class Errands:
             return None if often else [("amortized", (*caller.path, shown))]
         told = self._of((path, caller.name))
         return None if told is None else [(told[0], (*told[1], shown))]
+
+    def _names_device(self, path: str, line: int, name: str) -> bool:
+        """Whether a call of this on a line, or what stands close behind it, names a device."""
+        lines = "\n".join(self._files.text(path).split("\n")[line - 1 : line + FURTHER])
+        return DEVICE.search(lines, lines.find(name)) is not None
 
     def _named_so(self, caller: Function) -> bool:
         """Whether a function's name says that it runs seldom: what does a script's work, or is deprecated, may call

@@ -214,6 +214,11 @@ class Batches:
         ("x.max().item()", "", "cold"),
         ("torch.tensor([1], device='cuda')", "", "unknown"),  # whoever has it do so
         ("x.max().item()", "\n\ndef predict(labels, x):\n    return labels.made(x)\n", "unknown"),
+        (
+            "x.max().item()",
+            "\n\ndef collate(labels, x):\n    return labels.made(\n        x.cuda()\n    )\n",
+            "unknown",
+        ),
         ("x.max().item()", "\n\nMADE = [Batches().labels.made]\n", "unknown"),
     ],
 )
