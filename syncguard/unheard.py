@@ -8,8 +8,7 @@ from itertools import islice
 from typing import Final
 
 from syncguard.judge.called import Function, Where
-from syncguard.mentions import SAID
-from syncguard.texts import Files, module_name, outermost
+from syncguard.texts import SAID, Files, module_name, outermost
 
 FEW: Final = 3  # files of a package that is there for what calls it from outside
 ALL: Final = ("import *",)  # how a file takes all that another one has
