@@ -9,10 +9,10 @@ from typing import Final
 from syncguard.judge.called import Function, Where, innermost
 from syncguard.judge.idle import by_setup
 from syncguard.judge.warmth import ON_HOST, UNCALLED
-from syncguard.mentions import SAID, TEXT
+from syncguard.mentions import TEXT
 from syncguard.places import Places
 from syncguard.terms import Fact, Heat
-from syncguard.texts import Files, is_inner, outermost
+from syncguard.texts import SAID, Files, is_inner, outermost
 from syncguard.unnamed import uncalled
 
 MOST: Final = 24  # files that name what we follow

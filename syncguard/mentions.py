@@ -12,10 +12,8 @@ import msgspec
 
 from syncguard.judge.called import Mention
 from syncguard.places import Places
-from syncguard.texts import Files, Remembered, packages
+from syncguard.texts import SAID, Files, Remembered, packages
 
-# What no code reads.
-SAID: Final = r"""#[^\n]*|^__all__\b[^\])]*|(?<![fF])(?<![fF][rR])(?:'''|\"\"\")(?:\\.|.)*?(?:'''|\"\"\")"""
 TEXT: Final = r"""(?P<text>'''(?:\\.|.)*?'''|\"\"\"(?:\\.|.)*?\"\"\"|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*")"""
 OTHERS: Final = r"\b(?:set|frozenset|dict|list|tuple|str|bytes)\([^()\n]*\)\.\w+"  # methods of Python's own
 APART: Final = re.compile(f"{SAID}|{TEXT}|{OTHERS}", re.DOTALL | re.MULTILINE)

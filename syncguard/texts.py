@@ -18,6 +18,8 @@ READABLE: Final = (".py", ".pyi", ".pyx", ".ipynb")
 SCRIPTS: Final = 300  # that are looked at beside a package
 DEEP: Final = 2  # folders below the top
 ENVIRONMENT: Final = ("pyvenv.cfg", "node_modules", *INSTALLED)  # what tells a folder of other people's files
+# What no code reads.
+SAID: Final = r"""#[^\n]*|^__all__\b[^\])]*|(?<![fF])(?<![fF][rR])(?:'''|\"\"\")(?:\\.|.)*?(?:'''|\"\"\")"""
 
 Item = TypeVar("Item")
 Texts = Mapping[str, "str | bytes"]

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Final
 
 from syncguard.judge.called import Function, Where
-from syncguard.texts import Files, module_name, outermost
+from syncguard.texts import SAID, Files, module_name, outermost
 
 FEW: Final = 3  # files of a package that is there for what calls it from outside
 ALL: Final = ("import *",)  # how a file takes all that another one has
@@ -38,7 +38,7 @@ def left_over(
     unheard: Mapping[Where, str], calls: Mapping[str, tuple[Function, ...]], files: Files
 ) -> frozenset[Where]:
     """Those of the functions that nothing calls yet beside which their package takes others out of the same file, or
-    which belong to a class that this file alone makes: what is there for whoever comes from outside stands beside such
+    which belong to a module that this file alone makes: what is there for whoever comes from outside stands beside such
     as nothing takes."""
     asked = [where for where, told in unheard.items() if "." not in where[1] or f"`{_last(where[1])}`" in told]
     packages = {path: outermost(path) for path, _ in asked}
@@ -58,8 +58,11 @@ def left_over(
 
 
 def _makes(text: str, owner: str) -> bool:
-    """Whether a text makes a class, from which none of it descends."""
-    return re.search(rf"(?<!class ){NOT_IN}{owner}\(", text) is not None and not _descends(text, owner)
+    """Whether code of a text makes a module, from which none of it descends."""
+    code = re.sub(SAID, "", text, flags=re.DOTALL | re.MULTILINE)
+    part = re.search(rf"^class\s+{owner}\s*\([^)]*Module\b", code, re.MULTILINE)
+    made = re.search(rf"(?<!class ){NOT_IN}{owner}\(", code)
+    return part is not None and made is not None and not _descends(code, owner)
 
 
 def _last(function: str) -> str:

@@ -70,3 +70,36 @@ def test_what_was_moved_is_not_what_it_was() -> None:
     """.replace("\n        ", "\n"),
         HEAD,
     ) == ["SG102"]
+
+
+UNKNOWN = """
+def f(data, other, n):
+    assert data.color.max() <= 1
+    {body}
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "noise = torch.randn(n, 3) * 0.1\n    data.color = torch.clamp(noise + data.color, 0, 1)",
+        "return data.color + torch.rand(n, 3)",
+    ],
+)
+def test_so_is_an_attribute_of_which_nobody_knows_what_it_holds(body: str) -> None:
+    assert codes(UNKNOWN.format(body=body), HEAD) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return other.color + torch.rand(n, 3)",
+        "return data.shade + torch.rand(n, 3)",
+        "return data.color + torch.rand(n, 3, device=n.device)",
+        "return data.color + torch.tensor(0.5)",
+        "return data.color == torch.rand(n, 3)",
+        "data = data.to('cpu')\n    return data.color + torch.rand(n, 3)",
+    ],
+)
+def test_else_it_may_be_anywhere(body: str) -> None:
+    assert "SG204" in codes(UNKNOWN.format(body=body), HEAD)

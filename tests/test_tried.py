@@ -29,18 +29,33 @@ class Net(nn.Module):
 SCRIPT = 'if __name__ == "__main__":'
 
 
-@pytest.mark.parametrize("given", ["torch.randn(1, 3)", "torch.rand(3).view(1, 3)", "torch.randn(1, 3, device='cuda')"])
+@pytest.mark.parametrize(
+    "given",
+    ["torch.randn(1, 3)", "torch.rand(3).view(1, 3)", "torch.randn(1, 3, device='cuda')", "torch.tensor([1.0, 2.0])"],
+)
 def test_what_is_drawn_to_try_it(given: str) -> None:
     assert codes(NET.format(script=SCRIPT, given=given)) == ["SG201"]
 
 
-@pytest.mark.parametrize(
-    ("script", "given"),
-    [
-        ("def main():", "torch.randn(1, 3)"),  # what others call
-        (SCRIPT, "torch.tensor([1.0, 2.0])"),  # what is there to be worked on
-    ],
-)
-def test_what_is_given_otherwise_tells_where_it_is(script: str, given: str) -> None:
-    found = codes(NET.format(script=script, given=given), confidence="possible")
+def test_what_others_call_tells_where_it_is() -> None:
+    found = codes(NET.format(script="def main():", given="torch.randn(1, 3)"), confidence="possible")
     assert "SG202" in found  # `self.scale` goes where that is
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [("torch.randn(3)", ["SG201"]), ("torch.tensor([1.0, 2.0])", [])],  # what is there to be worked on
+)
+def test_a_function_may_be_there_for_what_it_is_given(given: str, found: list[str]) -> None:
+    text = f"""
+    import torch
+
+
+    def shown(x):
+        print(x.abs().max().item())
+
+
+    {SCRIPT}
+        shown({given})
+    """
+    assert codes(text) == found

@@ -171,6 +171,8 @@ class Net(torch.nn.Module):
         (MADE, "from .core import Net", "cold"),
         (MADE, "from .core import Net, Codes", "unknown"),
         (MADE.replace("= Codes()", "= None"), "from .core import Net", "unknown"),  # made by others, then
+        (MADE.replace("= Codes()", "= None  # Codes()"), "from .core import Net", "unknown"),
+        (MADE.replace("Codes(torch.nn.Module)", "Codes"), "from .core import Net", "unknown"),  # a result, perhaps
         (MADE + "\n\nclass More(Codes):\n    pass\n", "from .core import Net, More", "unknown"),
         (MADE, "from .core import Net\n\n\ndef show(net):\n    return net.codes.entry(3)\n", "unknown"),
         (MADE, "from .core import *", "unknown"),

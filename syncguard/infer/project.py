@@ -140,7 +140,7 @@ class World(Sharing):
         if default == "host" and routine.owner is not None and self.resets(routine.owner):
             self.default_device = "mixed"
         run(node.body, frame)
-        if frame.beside_host or frame.demanded:
+        if frame.beside_host or frame.beside_names or frame.demanded:
             routine.sightings = {key: wait for key, wait in routine.sightings.items() if not needless(wait, frame)}
         self.default_device = default
         routine.running, self.depth = False, self.depth - 1

@@ -235,6 +235,7 @@ class Frame:
         "arms",
         "asked",
         "beside_host",
+        "beside_names",
         "breaks",
         "comps",
         "context",
@@ -294,6 +295,7 @@ class Frame:
         self.given: tuple[Node | None, list[Value], dict[str, Value]] = (None, [], {})  # to the call that ended last
         self.several: At | None = None  # that call, where it is given nobody knows how many: `f(*found)`
         self.beside_host: set[Rooted] = set()  # what is computed with what was built here on the host
+        self.beside_names: set[str] = set()  # the same of attributes of which nobody knows what they hold
         # What an array is made of as it is, and behind which tests.
         self.demanded: list[tuple[Rooted, tuple[Asked, ...]]] = []
         self.paid: dict[tuple[str, int], At] = {}  # what was waited for on the way here, and where

@@ -27,7 +27,7 @@ def beside(a: Tensor, b: Tensor, nodes: tuple[Node, ...], frame: Frame) -> None:
     if frame.quiet or frame.context.off or frame.context.failing or len(nodes) != 2:
         return
     for host, other, node in ((a, b, nodes[1]), (b, a, nodes[0])):
-        if other.device == "assumed" and built_on_host(host) and _here(host, frame):
+        if other.device == "assumed" and built_on_host(host) and is_here(host, frame):
             frame.beside_host.update(
                 [origin for one in _made_of(other, node, frame) if (origin := straight(one, frame))]
             )
@@ -77,7 +77,7 @@ def _casts_at(at: At, frame: Frame) -> bool:
     return any(type(part) is CALL and part.at == at and casts(part) for part in walk(frame.routine.node.body))
 
 
-def _here(host: Tensor, frame: Frame) -> bool:
+def is_here(host: Tensor, frame: Frame) -> bool:
     """Whether a tensor was built in this function, and has dimensions: only without any it goes with every other."""
     if host.why is None or not _inside(host.why.root, frame):
         return False

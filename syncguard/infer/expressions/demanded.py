@@ -6,6 +6,7 @@ from __future__ import annotations
 from syncguard.infer.branches.subjects import path_of
 from syncguard.infer.domain.values import Tensor, Value
 from syncguard.infer.expressions.beside_host import READS, casts, stays, straight
+from syncguard.infer.expressions.beside_unknown import reads_it
 from syncguard.infer.routine import Frame, Sighting
 from syncguard.read.core import At, Node
 from syncguard.read.tags import ATTR, CALL, FUNCTION, TRY
@@ -34,7 +35,7 @@ def made_array(
 def needless(sighting: Sighting, frame: Frame) -> bool:
     """Whether a wait would be for what was found to be on the host: it is computed with what is, or an array is made of
     it wherever the function comes to that place."""
-    if stays(sighting, frame):
+    if stays(sighting, frame) or (frame.beside_names and reads_it(sighting, frame)):
         return True
     if sighting.hazard not in READS or sighting.why is None:
         return False

@@ -28,6 +28,7 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.expressions.beside_host import beside
+from syncguard.infer.expressions.beside_unknown import note
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.kin import as_tensor
 from syncguard.infer.operations.targets import begun
@@ -252,6 +253,8 @@ def with_tensor(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...], 
     result = apply(frame, frame.world.row(f"torch.Tensor.{OPERATORS[what]}"), at, [a, b], {}, nodes)
     if type(a) is Tensor and type(b) is Tensor:
         beside(a, b, nodes, frame)
+    elif len(nodes) == 2 and what not in ("==", "!="):
+        note(tensor, other, nodes[1 if tensor is a else 0], frame)
     if type(result) is Tensor and type(a) is Tensor and type(b) is Tensor:
         return result.but(rank=max(a.rank, b.rank) if a.rank >= 0 and b.rank >= 0 else -1)
     if type(result) is Tensor and type(other) in (Const, Host):

@@ -87,7 +87,7 @@ def learn(routine: Routine, handed: dict[str, Value], caller: Frame) -> bool:
     if caller.routine is caller.home.top and any(
         outcome and _as_script(test) for test, outcome in caller.context.tests
     ):
-        handed = {name: arg for name, arg in handed.items() if not _tries(arg, caller)}
+        handed = {name: arg for name, arg in handed.items() if not _tries(arg, routine, caller)}
     vague = _vague(routine, handed)
     news = not routine.vague.issuperset(vague)
     routine.vague.update(vague)
@@ -112,11 +112,14 @@ def _as_script(test: Node) -> bool:
     return False
 
 
-def _tries(arg: Value, caller: Frame) -> bool:
-    """Whether a file that is run by itself tries what stands in it on what it draws: others may give it anything."""
-    if type(arg) is not Tensor or arg.device != "host" or arg.why is None:
+def _tries(arg: Value, routine: Routine, caller: Frame) -> bool:
+    """Whether a file that is run by itself tries what stands in it on what it draws, or a module on what it makes:
+    others may give it anything."""
+    if type(arg) is not Tensor or arg.device != "host" or arg.why is None or arg.why.root.path != caller.home.path:
         return False
-    return arg.why.root.path == caller.home.path and caller.world.places.is_("factories", "drawn", arg.why.root.text)
+    made = ("built", "rows", "of_data") if routine.owner is not None and routine.owner.is_module else ()
+    is_ = caller.world.places.is_
+    return any(is_("factories", kind, arg.why.root.text) for kind in ("drawn", *made))
 
 
 def _vague(routine: Routine, handed: dict[str, Value]) -> list[str]:
