@@ -34,6 +34,7 @@ from syncguard.infer.expressions.masks import mask, picks
 from syncguard.infer.expressions.operate import kind
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.operations.apply import apply
+from syncguard.infer.operations.indices import WHOLE
 from syncguard.infer.operations.kin import as_tensor, operand
 from syncguard.infer.routine import Frame
 from syncguard.read import core
@@ -173,7 +174,7 @@ def item_of_unknown(of: Unknown, key: Value, node: core.Index, frame: Frame) -> 
 
 def rows_of_host(key: Value) -> bool:
     """Whether this picks rows by numbers that lie on the host: no list and no dict takes several."""
-    return type(key) is Tensor and not key.on_device and key.dtype in ("int", "") and key.rank != 0
+    return type(key) is Tensor and not key.on_device and key.dtype in (*WHOLE, "") and key.rank != 0
 
 
 def named_part(node: Node, frame: Frame) -> bool:
