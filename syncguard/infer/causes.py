@@ -178,8 +178,9 @@ def _computed_by_torch(text: str) -> bool:
 
 
 def _shows(root: Why, param: core.Param) -> bool:
-    """Whether a reason is what is declared of a parameter."""
-    return root.at == param.at or (param.annotation is not None and root.at == param.annotation.at)
+    """Whether a reason is what is declared of a parameter, or a part of that: `int | Tensor`."""
+    declared = param.annotation.at if param.annotation is not None else param.at
+    return root.at == param.at or (declared[:2] <= root.at[:2] and root.at[2:] <= declared[2:])
 
 
 def _with(sighting: Sighting, why: Why) -> Sighting:
