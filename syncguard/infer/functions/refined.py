@@ -94,8 +94,9 @@ def _made(option: Value, declared: Instance) -> bool:
 
 
 def _number(option: Value) -> bool:
-    """Whether this is a number, or a slice of such: `int | slice | Tensor`, and a tensor is what it is given."""
-    return number_sureness(option) > 0 or (type(option) is Seq and option.kind == "slice")
+    """Whether this is a number, a slice of such, or an array: `int | slice | Tensor`, and a tensor is what it is
+    given."""
+    return number_sureness(option) > 0 or is_array(option) or (type(option) is Seq and option.kind == "slice")
 
 
 def _bare(declared: Value, seen: Value) -> bool:
