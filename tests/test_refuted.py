@@ -268,3 +268,37 @@ class Net(torch.nn.Module):
     path = tmp_path / "arms.py"
     path.write_text(body)
     assert [one.code for one in pipeline.check([str(path)], Config(cache=False, heat="all")).findings] == found
+
+
+REPEATED = """\
+import numbers
+import torch
+
+
+def repeated(value, length):
+    if isinstance(value, torch.Tensor):
+        return value.repeat(length)
+    if isinstance(value, list):
+        return value * length
+    return [value] * length
+
+
+class Net(torch.nn.Module):
+    def __init__(self, ratios: {declared} = 0.5):
+        super().__init__()
+        self.ratios = repeated(ratios, 3)
+
+    def forward(self, x: torch.Tensor):
+        print(self.ratios)
+        return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("declared", "found"),
+    [("float | list[float]", []), ("float | None", []), ("torch.Tensor", ["SG206"])],
+)
+def test_one_of_several_kinds_takes_no_arm_of_others(tmp_path: Path, declared: str, found: list[str]) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(REPEATED.format(declared=declared))
+    assert [one.code for one in pipeline.check([str(path)], Config(cache=False, heat="all")).findings] == found

@@ -7,7 +7,7 @@ from syncguard.infer.branches.instances import KINDS, kinds_of
 from syncguard.infer.branches.meant import ruled_out
 from syncguard.infer.branches.subjects import dotted
 from syncguard.infer.domain.sureness import CONTAINERS, exact_kind
-from syncguard.infer.domain.values import NONE, Named, Tensor, Value
+from syncguard.infer.domain.values import NONE, Named, Tensor, Value, options
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -46,7 +46,12 @@ def _passed(name: str, frame: Frame) -> Value | None:
 
 
 def is_one(value: Value, kinds: list[Value], frame: Frame) -> bool | None:
-    """Whether a value is of one of these types; None where we cannot tell."""
+    """Whether a value, whichever of several it is, is of one of these types; None where we cannot tell."""
+    answers = {_is_one(option, kinds, frame) for option in options(value)}
+    return answers.pop() if len(answers) == 1 else None
+
+
+def _is_one(value: Value, kinds: list[Value], frame: Frame) -> bool | None:
     kind = exact_kind(value)
     told = [_answer(kind, one.name, frame) if type(one) is Named else None for one in kinds] if kind else [None]
     return True if True in told else None if None in told else False

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from syncguard.infer.branches.asking import types_asked
 from syncguard.infer.domain.sureness import exact_kind
-from syncguard.infer.domain.values import NONE, UNKNOWN, Call, Callback, Seq, Tensor, Union, Value
+from syncguard.infer.domain.values import NONE, UNKNOWN, Call, Callback, Seq, Tensor, Union, Value, options
 from syncguard.infer.functions import learnt
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.functions.wrappers import thin
@@ -55,7 +55,7 @@ def of_kinds(routine: Routine, handed: dict[str, Value], frame: Frame) -> dict[s
     return {
         name: value
         for name, value in handed.items()
-        if name in written.asked and (type(value) is Tensor or exact_kind(value))
+        if name in written.asked and (type(value) is Tensor or all(map(exact_kind, options(value))))
     }
 
 
