@@ -29,6 +29,7 @@ from syncguard.infer.domain.values import (
     kind_of,
 )
 from syncguard.infer.expressions import calls
+from syncguard.infer.expressions.compared import picks_by_part
 from syncguard.infer.expressions.consumed import consumed, one_by_one
 from syncguard.infer.expressions.masks import mask, picks
 from syncguard.infer.expressions.operate import kind
@@ -148,6 +149,9 @@ def item_of_unknown(of: Unknown, key: Value, node: core.Index, frame: Frame) -> 
     sliced = any(map(slices, parts)) and frame.world.only_torch(frame)
     if picks(of, key, node.key, frame) or ((several or sliced) and of.weak is not None):
         return item(operand(of), key, node, frame)  # nothing else takes several tensors, or slices, at once
+    if of is UNKNOWN and key is UNKNOWN and picks_by_part(node, frame):
+        here = Tensor(device=frame.world.place(frame.routine), sure=False, why=frame.why("torch only", node.of.at))
+        return item(here, Tensor("bool", here.device, sure=False, why=here.why), node, frame)
     if any(map(is_array, parts or (key,))) and returned_tensor(node, frame):
         there = Tensor(device=frame.world.place(frame.routine), sure=False, why=frame.why("returned", node.of.at))
         return item(there, key, node, frame)
