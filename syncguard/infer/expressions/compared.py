@@ -1,4 +1,4 @@
-"""A part of a dict of which nobody knows what it holds, and what indexes it, in; whether that is a mask of tensors out."""
+"""A part of a dict of which nobody knows what it holds and its index in, whether that is a mask of tensors out."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ def _written(key: Node, frame: Frame) -> Node:
     """What indexes, as it is written where it has its name."""
     bound = binders(frame.routine).get(key.id, ()) if type(key) is NAME else ()
     made = bound[0] if len(bound) == 1 else None
-    return made.value if type(made) is BIND and len(made.targets) == 1 and type(made.targets[0]) is NAME else key
+    if type(made) is BIND and made.value is not None and len(made.targets) == 1 and type(made.targets[0]) is NAME:
+        return made.value
+    return key
 
 
 def _by_torch(frame: Frame) -> bool:
