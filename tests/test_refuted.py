@@ -302,3 +302,25 @@ def test_one_of_several_kinds_takes_no_arm_of_others(tmp_path: Path, declared: s
     path = tmp_path / "net.py"
     path.write_text(REPEATED.format(declared=declared))
     assert [one.code for one in pipeline.check([str(path)], Config(cache=False, heat="all")).findings] == found
+
+
+EITHER = """\
+import numpy as np
+import torch
+
+
+def slope(x: np.ndarray | torch.Tensor, as_array: bool = False):
+    if as_array:
+        x = torch.tensor(x, device="cuda")
+    return x * 2
+
+
+def step(x: torch.Tensor):
+    return slope(x)
+"""
+
+
+def test_what_its_own_file_gives_a_tensor_others_may_give_an_array(tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(EITHER)
+    assert [one.code for one in pipeline.check([str(path)], Config(cache=False, heat="all")).findings] == ["SG302"]
