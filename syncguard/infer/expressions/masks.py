@@ -60,12 +60,22 @@ def _flags(key: Tensor, node: Node, frame: Frame) -> bool:
 def _numbers(key: Tensor, node: Node, frame: Frame) -> bool:
     """Whether a tensor that indexes tells places, by its name or because it holds no value twice."""
     why, places = key.why, frame.world.places
-    while type(node) is INDEX:
-        node = node.of  # `edge_index[0]`
+    node = _whole(node, frame)
     while why is not None and why.text == "torch.Tensor.__getitem__":
         why = why.parent
     distinct = why is not None and places.is_("factories", "distinct", why.text)
     return distinct or (frame.world.guesses and places.is_("names", "places", last_name(node)))
+
+
+def _whole(node: Node, frame: Frame) -> Node:
+    """What this is a part of, or a view: of `edges[0].flatten()` the edges."""
+    while True:
+        if type(node) is INDEX:
+            node = node.of
+        elif type(node) is CALL and type(node.fn) is ATTR and frame.world.places.is_("names", "leaving", node.fn.name):
+            node = node.fn.of
+        else:
+            return node
 
 
 def placed_first(key: Tensor, node: core.Index, frame: Frame) -> Tensor:
