@@ -178,7 +178,7 @@ def item_of_unknown(of: Unknown, key: Value, node: core.Index, frame: Frame) -> 
 
 def rows_of_host(key: Value) -> bool:
     """Whether this picks rows by numbers that lie on the host: no list and no dict takes several."""
-    return type(key) is Tensor and not key.on_device and key.dtype in (*WHOLE, "") and key.rank != 0
+    return type(key) is Tensor and not key.on_device and (not key.dtype or key.dtype in WHOLE) and key.rank != 0
 
 
 def named_part(node: Node, frame: Frame) -> bool:
