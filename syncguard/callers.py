@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
@@ -16,6 +17,7 @@ from syncguard.read.source import Source
 from syncguard.terms import Finding, Rule
 
 Found = Iterable[Examined]
+DOUBTED: Final = "possible"
 
 
 def with_callers(
@@ -26,7 +28,7 @@ def with_callers(
     but: Container[str],
 ) -> list[Examined]:
     """Each file with the findings that these and other files, but for some, bring about in it and that it did not have
-    itself."""
+    itself, or doubted."""
     caused: dict[str, list[Finding]] = defaultdict(list)
     for one in sorted((*examined, *others), key=lambda one: one.note.path):
         for finding in one.caused if one.note.path not in but else ():
@@ -40,10 +42,13 @@ def with_callers(
 def _with(one: Examined, source: Source, caused: list[Finding], rules: tuple[Rule, ...]) -> Examined:
     if one.note.state != "read":
         return one
-    had = {f.site for f in (*one.findings, *one.allowed)}
-    more = together((f for f in reversed(caused) if f.site not in had), lambda f: f.site)
+    doubted = {f.site for f in one.findings if f.confidence == DOUBTED}
+    had = {f.site for f in (*one.findings, *one.allowed)} - doubted
+    sure = (f for f in reversed(caused) if f.site not in had and not (f.site in doubted and f.confidence == DOUBTED))
+    more = together(sure, lambda f: f.site)
     warm = tuple(_warmed(more.values(), {function.name: function for function in one.calls}))
-    outcome = allow.settle_more(source, warm, one.findings, rules)
+    before = tuple([f for f in one.findings if not (f.site in more and f.confidence == DOUBTED)])
+    outcome = allow.settle_more(source, warm, before, rules)
     return msgspec.structs.replace(
         one, findings=(*outcome.notes, *outcome.kept), allowed=(*one.allowed, *outcome.covered)
     )

@@ -101,6 +101,72 @@ def test_numbers_bring_nothing_about(project):
     assert checked() == ()
 
 
+EITHER = """\
+import torch
+from torch import Tensor
+
+
+def clip(value: Tensor, size: int | Tensor):
+    for _ in range(2):
+        value = value + 1
+    return torch.zeros(size, device=value.device) + value
+"""
+
+
+@pytest.mark.parametrize(
+    ("passed", "confidences"),
+    [
+        ("x.cuda().amax()", ["likely"]),  # for all that its own file knows it is possible
+        ("x.dim()", ["possible"]),
+        ("library.measure(x)", ["possible"]),
+    ],
+)
+def test_what_may_be_a_number_or_a_tensor_is_one_where_another_file_passes_one(project, passed, confidences):
+    calls = (
+        NET.replace("x.cuda().amax()", passed)
+        .replace("deep(", "clip(x, ")
+        .replace("import torch", "import torch, library")
+    )
+    write({"ops": EITHER, "net": calls})
+    found = [f for f in checked(confidence="possible") if f.site.path == "p/ops.py"]
+    assert [f.confidence for f in found] == confidences
+
+
+COUNTED = """\
+import torch
+from torch import Tensor
+
+
+def {name}(value: Tensor, total: {declared}):
+    value = value + 1
+    for _ in range(2):
+        value = value * 2
+    if total < 2:
+        return value
+    return value / total
+
+
+def mean(value: Tensor):
+    return {name}(value, value.shape[0])
+"""
+
+
+@pytest.mark.parametrize(
+    ("declared", "passed", "lines"),
+    [
+        ("int | Tensor", "x.cuda().amax()", [9]),  # its own file passes the length
+        ("int | Tensor", "x.amax()", [9]),
+        ("int | Tensor", "x.dim()", []),
+        ("int | Tensor", "x.cpu().amax()", []),
+        ("int | None", "x.dim()", []),
+    ],
+)
+def test_what_its_own_file_gives_a_number_waits_where_another_file_gives_a_tensor(project, declared, passed, lines):
+    calls = NET.replace("x.cuda().amax()", passed).replace("deep(", "clip(x, ")
+    write({"ops": COUNTED.format(name="clip", declared=declared), "net": calls})
+    assert [f.site.line for f in checked() if f.site.path == "p/ops.py"] == lines
+
+
 def test_what_tests_pass_says_nothing_of_the_program(project):
     Path("p/net.py").rename("p/test_net.py")
     assert [place for place in places(checked()) if place[0] == "p/ops.py"] == []

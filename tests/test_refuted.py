@@ -126,3 +126,201 @@ def deep(x: torch.Tensor, size: torch.Tensor):
 @pytest.mark.parametrize(("size", "found"), [("size", ["SG108"]), ("x.shape[1]", [])])
 def test_a_function_of_the_same_file_gives_each_its_own(tmp_path: Path, size: str, found: list[str]) -> None:
     assert [code for _, _, code in waits(tmp_path, OWN.format(size=size))] == found
+
+
+ARMS = """\
+import numpy as np
+import torch
+
+try:
+    import torch as backend
+except ImportError:
+    backend = None
+
+Data = np.ndarray | torch.Tensor
+
+
+def has_kind(x):
+    return isinstance(x, torch.Tensor)
+
+
+def has_torch(x):
+    if backend is None:
+        return False
+    import torch
+
+    return isinstance(x, torch.Tensor)
+
+
+def has_rows(x):
+    return len(x) > 3
+
+
+def plain(x: Data):
+    if isinstance(x, torch.Tensor):
+        return x.flip(0)
+    return np.flip(x)
+
+
+def asked(x: Data) -> Data:
+    if has_kind(x):
+        return x.flip(0)
+    elif isinstance(x, np.ndarray):
+        return np.flip(x)
+    raise ValueError
+
+
+def guarded(x):
+    if has_torch(x):
+        return x.flip(0)
+    return np.flip(x)
+
+
+def unasked(x: Data):
+    if has_rows(x):
+        return torch.flip(x, (0,))
+    return np.flip(x)
+
+
+def torched(x):
+    if not torch.is_tensor(x):
+        return np.flip(x)
+    return x.flip(0)
+
+
+def full(x: torch.Tensor, size: int | torch.Tensor, other: int | torch.Tensor):
+    x = x + 1
+    if isinstance(size, torch.Tensor):
+        return x * size * other
+    return torch.zeros(size, device=x.device) + torch.zeros(other, device=x.device)
+"""
+
+
+def armed(folder: Path, body: str) -> list[str]:
+    """The codes of where a program that imports these waits, in any of both files."""
+    forget()
+    (folder / "arms.py").write_text(ARMS)
+    path = folder / "use.py"
+    path.write_text(f"import numpy as np\nimport torch\nimport arms\n\n\n{body}")
+    found = pipeline.check([str(path), str(folder / "arms.py")], Config(cache=False, heat="all")).findings
+    return [f"{Path(one.site.path).stem}:{one.code}" for one in found]
+
+
+@pytest.mark.parametrize("function", ["plain", "asked", "guarded", "torched"])
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("x", ["use:SG204"]),
+        ('outputs["boxes"].flatten(0, 1)', ["use:SG204"]),
+        ("np.ones(3)", []),
+        ("x.cpu().numpy()", ["use:SG202"]),
+        ("something", []),
+    ],
+)
+def test_a_tensor_takes_the_arm_of_tensors(tmp_path: Path, function: str, given: str, found: list[str]) -> None:
+    body = f"""\
+from library import something
+
+
+class Net(torch.nn.Module):
+    def forward(self, outputs, x: torch.Tensor):
+        if arms.{function}({given}).all():
+            return x
+        return x + 1
+"""
+    assert armed(tmp_path, body) == found
+
+
+def test_what_asks_something_else_tells_no_arm(tmp_path: Path) -> None:
+    body = "def f(x: torch.Tensor):\n    if arms.unasked(x).all():\n        return 1\n"
+    assert armed(tmp_path, body) == []
+
+
+@pytest.mark.parametrize(("size", "found"), [("x.amax()", []), ("x.dim()", ["arms:SG108"])])
+def test_a_tensor_takes_no_arm_of_numbers(tmp_path: Path, size: str, found: list[str]) -> None:
+    body = f"""\
+def f(x: torch.Tensor):
+    for _ in range(3):
+        x = arms.full(x, {size}, x.amin())
+    return x
+"""
+    assert armed(tmp_path, body) == found
+
+
+@pytest.mark.parametrize("function", ["plain", "asked", "guarded"])
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [("x", ["SG204"]), ('outputs["boxes"].flatten(0, 1)', ["SG204"]), ("np.ones(3)", []), ("something", [])],
+)
+def test_so_it_does_where_its_own_file_gives_it(tmp_path: Path, function: str, given: str, found: list[str]) -> None:
+    body = f"""\
+{ARMS}
+
+from library import something
+
+
+class Net(torch.nn.Module):
+    def forward(self, outputs, x: torch.Tensor):
+        if {function}({given}).all():
+            return x
+        return x + 1
+"""
+    path = tmp_path / "arms.py"
+    path.write_text(body)
+    assert [one.code for one in pipeline.check([str(path)], Config(cache=False, heat="all")).findings] == found
+
+
+REPEATED = """\
+import numbers
+import torch
+
+
+def repeated(value, length):
+    if isinstance(value, torch.Tensor):
+        return value.repeat(length)
+    if isinstance(value, list):
+        return value * length
+    return [value] * length
+
+
+class Net(torch.nn.Module):
+    def __init__(self, ratios: {declared} = 0.5):
+        super().__init__()
+        self.ratios = repeated(ratios, 3)
+
+    def forward(self, x: torch.Tensor):
+        print(self.ratios)
+        return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("declared", "found"),
+    [("float | list[float]", []), ("float | None", []), ("torch.Tensor", ["SG206"])],
+)
+def test_one_of_several_kinds_takes_no_arm_of_others(tmp_path: Path, declared: str, found: list[str]) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(REPEATED.format(declared=declared))
+    assert [one.code for one in pipeline.check([str(path)], Config(cache=False, heat="all")).findings] == found
+
+
+EITHER = """\
+import numpy as np
+import torch
+
+
+def slope(x: np.ndarray | torch.Tensor, as_array: bool = False):
+    if as_array:
+        x = torch.tensor(x, device="cuda")
+    return x * 2
+
+
+def step(x: torch.Tensor):
+    return slope(x)
+"""
+
+
+def test_what_its_own_file_gives_a_tensor_others_may_give_an_array(tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(EITHER)
+    assert [one.code for one in pipeline.check([str(path)], Config(cache=False, heat="all")).findings] == ["SG302"]

@@ -9,9 +9,10 @@ import msgspec
 
 from syncguard.infer.domain.contents import holds_tensor, tensors_in
 from syncguard.infer.domain.reasons import Swaps, swapped, swaps_of
-from syncguard.infer.domain.sureness import LIKELY
-from syncguard.infer.domain.values import LINKS, Why
+from syncguard.infer.domain.sureness import LIKELY, number_sureness
+from syncguard.infer.domain.values import LINKS, Why, options
 from syncguard.infer.domain.values import Call as Method
+from syncguard.infer.functions.annotations import promised
 from syncguard.infer.functions.callbacks import is_own
 from syncguard.infer.routine import Frame, Given, Routine, Sighting
 from syncguard.read import core
@@ -110,13 +111,15 @@ class Causes:
         return not call.links and (_passes(call.given, why) or self._declared(sighting, why, call))
 
     def _declared(self, sighting: Sighting, why: Why, call: Call) -> bool:
-        """Whether a function waits for a declared tensor because of where the one is that is passed."""
+        """Whether a function waits for a declared tensor because of where the one is that is passed, or because one is
+        passed where a number may be, as its own file may pass."""
         root, routine = why.root, call.routine
         params = routine.node.params if type(routine.node) is FUNCTION else ()
-        if not any(param.name in call.given and _shows(root, param) for param in params):
-            return False
-        alone = self.world.alone(routine, Frame(self.world, routine, {}))
-        return alone.get((sighting.at, sighting.hazard), 0) < LIKELY
+        shown = [param for param in params if param.name in call.given and _shows(root, param)]
+        frame = Frame(self.world, routine, {})
+        if any(_or_number(param, frame) for param in shown):
+            return True
+        return bool(shown) and self.world.alone(routine, frame).get((sighting.at, sighting.hazard), 0) < LIKELY
 
 
 def _because(why: Why | None, links: tuple[Swaps, ...]) -> Why | None:
@@ -178,11 +181,18 @@ def _computed_by_torch(text: str) -> bool:
 
 
 def _shows(root: Why, param: core.Param) -> bool:
-    """Whether a reason is what is declared of a parameter."""
-    return root.at == param.at or (param.annotation is not None and root.at == param.annotation.at)
+    """Whether a reason is what is declared of a parameter, or a part of that: `int | Tensor`."""
+    declared = param.annotation.at if param.annotation is not None else param.at
+    return root.at == param.at or (declared[:2] <= root.at[:2] and root.at[2:] <= declared[2:])
 
 
 def _with(sighting: Sighting, why: Why) -> Sighting:
     told = Sighting(sighting.at, sighting.op, sighting.hazard, sighting.operand, why, sighting.sure, sighting.context)
     told.met = sighting.met
     return told
+
+
+def _or_number(param: core.Param, frame: Frame) -> bool:
+    """Whether a number is declared, or a tensor: `int | Tensor`."""
+    kinds = options(promised(param.annotation, frame, "assumed"))
+    return any(number_sureness(kind) for kind in kinds) and any(map(holds_tensor, kinds))

@@ -41,7 +41,7 @@ class Sharing(Definitions):
             if waits := self.own_waits(routine, handed):
                 wrappers.tell(waits, routine, [believed(value) for value in passed], at, frame)
             return found
-        if kinds := callbacks.of_kinds(routine, handed):
+        if kinds := callbacks.of_kinds(routine, handed, frame):
             return self.apart(routine, {**routine.seen, **kinds})
         if (unplaced := promises.placeless(routine, handed, at, frame)) and not any_on_device(passed):
             hostly = {name: value for name, value in routine.seen.items() if not holds_tensor(value)}

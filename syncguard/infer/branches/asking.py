@@ -1,13 +1,15 @@
-"""A call that only asks whether something is None in, that question out: `exists(mask)` is `mask is not None`."""
+"""A call that only asks whether something is None, or of a type, in, that question out: `exists(mask)` is `mask is not
+None`."""
 
 from __future__ import annotations
 
+from syncguard.infer.branches.instances import kinds_of
 from syncguard.infer.branches.meant import answer
-from syncguard.infer.domain.values import Call
-from syncguard.infer.routine import Frame
+from syncguard.infer.domain.values import Call, Value
+from syncguard.infer.routine import Frame, Routine
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import CALL, DO, EITHER, FUNCTION, NAME
+from syncguard.read.tags import BRING, CALL, CONST, DO, EITHER, FUNCTION, IF, LEAVE, NAME, RUN
 from syncguard.read.walk import walk
 
 
@@ -21,6 +23,42 @@ def none_asked(fn: core.Name, frame: Frame) -> str:
         case core.Do(what=what, args=(core.Name(id=name), core.Const(value=None))):
             return what if what in ("is", "is not") and name == node.params[0].name else ""
     return ""
+
+
+def types_asked(fn: core.Name, frame: Frame) -> list[Value]:
+    """The types that a function asks for which only tells whether what it is given is one of them; none of any
+    other."""
+    called = frame.lookup(fn.id)
+    routine = called.routine if type(called) is Call else None
+    node = routine.node if routine is not None else None
+    if routine is None or type(node) is not FUNCTION or len(node.params) != 1:
+        return []
+    body = [part for part in node.body if not (type(part) is RUN and type(part.value) is CONST)]
+    last = body[-1] if body and all(map(_denies, body[:-1])) else None
+    if type(last) is not LEAVE:
+        return []
+    match last.value:
+        case core.Call(fn=core.Name(id="isinstance"), args=(core.Name(id=name), kinds)) if name == node.params[0].name:
+            return kinds_of(kinds, _inside(routine, body, frame))
+    return []
+
+
+def _inside(routine: Routine, body: list[Node], frame: Frame) -> Frame:
+    """A frame of a function with what it imports itself."""
+    inner = Frame(frame.world, routine, {})
+    for part in body:
+        for bound, module, name in part.names if type(part) is BRING else ():
+            frame.world.bring(inner, bound, module, name, part.level if type(part) is BRING else 0)
+    return inner
+
+
+def _denies(part: Node) -> bool:
+    """Whether this imports something, or says no to whatever is asked: `if not has_torch: return False`."""
+    return type(part) is BRING or (
+        type(part) is IF
+        and not part.orelse
+        and all(type(inner) is LEAVE and type(inner.value) is CONST and not inner.value.value for inner in part.body)
+    )
 
 
 def spelled_out(test: Node, frame: Frame) -> Node:

@@ -187,4 +187,6 @@ def _dtype(subject: Node, kind: Node, equal: bool, frame: Frame) -> dict[str, Va
     told = asked.kind[6:]
     if type(value) is not Tensor or (not equal and not (told == "bool" and value.dtype in MASKS)):
         return {}
+    if told == "number" and value.dtype:
+        return {}
     return {path: value.but(dtype=told if equal else "int")}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from syncguard.infer.branches.asking import types_asked
 from syncguard.infer.branches.instances import KINDS, kinds_of
 from syncguard.infer.branches.meant import ruled_out
+from syncguard.infer.branches.subjects import dotted
 from syncguard.infer.domain.sureness import CONTAINERS, exact_kind
-from syncguard.infer.domain.values import NONE, Named, Value
+from syncguard.infer.domain.values import NONE, Named, Tensor, Value, options
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -22,9 +24,20 @@ def _holds(inner: Node, frame: Frame) -> bool | None:
             value = _passed(name, frame)
             return (value is NONE) is (what == "is") if value is not None and exact_kind(value) else None
         case core.Call(fn=core.Name(id="isinstance"), args=(core.Name(id=name), kinds)):
-            value = _passed(name, frame)
+            value = _believed(name, frame)
             return None if value is None else is_one(value, kinds_of(kinds, frame), frame)
+        case core.Call(fn=core.Attr() as fn, args=(core.Name(id=name),)) if frame.world.is_type_test(dotted(fn, frame)):
+            return True if type(_believed(name, frame)) is Tensor else None
+        case core.Call(fn=core.Name() as fn, args=(core.Name(id=name),), keywords=()):
+            value = _believed(name, frame)
+            return None if value is None else is_one(value, types_asked(fn, frame), frame)
     return None
+
+
+def _believed(name: str, frame: Frame) -> Value | None:
+    """What a parameter holds that a call gives something: a tensor, if that is all that it is believed to be."""
+    value = _passed(name, frame)
+    return value.but(sure=True, either=False) if type(value) is Tensor else value
 
 
 def _passed(name: str, frame: Frame) -> Value | None:
@@ -33,7 +46,12 @@ def _passed(name: str, frame: Frame) -> Value | None:
 
 
 def is_one(value: Value, kinds: list[Value], frame: Frame) -> bool | None:
-    """Whether a value is of one of these types; None where we cannot tell."""
+    """Whether a value, whichever of several it is, is of one of these types; None where we cannot tell."""
+    answers = {_is_one(option, kinds, frame) for option in options(value)}
+    return answers.pop() if len(answers) == 1 else None
+
+
+def _is_one(value: Value, kinds: list[Value], frame: Frame) -> bool | None:
     kind = exact_kind(value)
     told = [_answer(kind, one.name, frame) if type(one) is Named else None for one in kinds] if kind else [None]
     return True if True in told else None if None in told else False

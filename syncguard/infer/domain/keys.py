@@ -40,8 +40,11 @@ def key_of(given: Iterable[tuple[str, Value]]) -> Key:
 
 def outlined(value: Value) -> Value:
     """A value as a function of another file is told of it. Of one that is one of many things, or of what nobody
-    knows and some that stay on the host, it learns nothing: its body would only be run for each caller.
+    knows and some that stay on the host, it learns nothing: its body would only be run for each caller. So it would
+    where one caller reckons with numbers, and another one does not.
     """
+    if type(value) is Tensor:
+        return value.but(dtype="") if value.dtype == "number" else value
     if type(value) is Seq and value.items is None:
         element = outlined(value.element)
         return value if element is value.element else Seq(value.kind, None, element)

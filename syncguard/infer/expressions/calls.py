@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from syncguard.infer.branches.stepping import is_loader
+from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.domain.contents import any_on_device, fetched
 from syncguard.infer.domain.lattice import join, join_all
 from syncguard.infer.domain.reasons import anew
@@ -42,7 +43,7 @@ from syncguard.infer.operations.kin import from_tensors, made_of
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import At, Node
-from syncguard.read.tags import NAME
+from syncguard.read.tags import CALL, NAME
 from syncguard.terms import Op
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ def invoke(fn: Value, args: list[Value], keywords: Keywords, at: At, nodes: Node
             asked = batch_of(fn) is not None and not args and not keywords
             if asked:
                 return fn
-            made = from_tensors([fn, *args, *keywords.values()], at, frame)
+            listed = each(args) if of_model(at, frame) else []
+            made = from_tensors([fn, *args, *keywords.values(), *listed], at, frame)
             return Unknown(batch=fn.batch) if made is UNKNOWN and fetched(fn) else made  # a model of the host
     limit = frame.limit
     frame.sometimes += 1
@@ -135,6 +137,19 @@ def of_instance(fn: Instance, args: list[Value], keywords: Keywords, at: At, nod
     if result is UNKNOWN and world.is_module_class(fn.name):
         result = beside(args, at, frame)
     return submodule(args, keywords, at, frame) if result is UNKNOWN else result
+
+
+def of_model(at: At, frame: Frame) -> bool:
+    """Whether what is called is named as a model is."""
+    call = frame.given[0]
+    named = type(call) is CALL and call.at == at
+    return named and type(call) is CALL and frame.world.places.is_("names", "models", last_name(call.fn))
+
+
+def each(values: list[Value]) -> list[Value]:
+    """What lists hold that a call is given: `model([image.to(device) for image in images])`."""
+    lists = [option for value in values for option in options(value) if type(option) is Seq and option.items is None]
+    return [one.element for one in lists]
 
 
 def beside(args: list[Value], at: At, frame: Frame) -> Value:

@@ -84,8 +84,8 @@ def attr(node: core.Attr, frame: Frame) -> Value:
 
 
 def unguessed(value: Value) -> Value:
-    """A tensor without the dtype that only a name told where it was bound."""
-    return value.but(dtype="") if type(value) is Tensor and value.dtype == "named mask" else value
+    """A tensor without the dtype that only a name told where it was bound, or that may be one of several."""
+    return value.but(dtype="") if type(value) is Tensor and value.dtype in ("named mask", "number") else value
 
 
 def member(node: core.Attr, frame: Frame) -> Value:

@@ -20,13 +20,15 @@ from syncguard.read.walk import walk
 
 def mask(of: Tensor, key: Value, node: Node, frame: Frame) -> Value:
     """What indexes a tensor: something unknown that is named as a mask is, or turned or compared as only a mask is,
-    is one.
+    is one; a tensor of which no type is known may tell places as well.
     """
     if type(key) is Seq and key.kind == "tuple" and key.items is not None and type(node) is SEQ:
         parts = zip(key.items, node.items, strict=False)
         return Seq("tuple", tuple([mask(of, part, inner, frame) for part, inner in parts]))
     if type(key) is Tensor and not key.dtype and _flags(key, node, frame):
         return key.but(dtype="named mask", sure=False)
+    if type(key) is Tensor and not key.dtype and _numbers(key, node, frame):
+        return key.but(dtype="number", sure=False)
     if (type(key) is Tensor and key.rank < 0) or type(key) is Union:
         key = one_by_one(key, node, frame)
     if type(key) is Tensor and key.rank < 0 and type(node) is INDEX:
@@ -53,6 +55,27 @@ def _flags(key: Tensor, node: Node, frame: Frame) -> bool:
         return all(type(side) is Tensor and (not side.dtype or side.dtype in MASKS) for side in sides)
     turned = key.why is not None and frame.world.places.is_("factories", "turned", key.why.text)
     return turned or (type(node) is DO and node.what == "~")
+
+
+def _numbers(key: Tensor, node: Node, frame: Frame) -> bool:
+    """Whether a tensor that indexes tells places, by its name or because it holds no value twice."""
+    why, places = key.why, frame.world.places
+    node = _whole(node, frame)
+    while why is not None and why.text == "torch.Tensor.__getitem__":
+        why = why.parent
+    distinct = why is not None and places.is_("factories", "distinct", why.text)
+    return distinct or (frame.world.guesses and places.is_("names", "places", last_name(node)))
+
+
+def _whole(node: Node, frame: Frame) -> Node:
+    """What this is a part of, or a view: of `edges[0].flatten()` the edges."""
+    while True:
+        if type(node) is INDEX:
+            node = node.of
+        elif type(node) is CALL and type(node.fn) is ATTR and frame.world.places.is_("names", "leaving", node.fn.name):
+            node = node.fn.of
+        else:
+            return node
 
 
 def placed_first(key: Tensor, node: core.Index, frame: Frame) -> Tensor:

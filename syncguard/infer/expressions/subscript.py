@@ -29,11 +29,13 @@ from syncguard.infer.domain.values import (
     kind_of,
 )
 from syncguard.infer.expressions import calls
+from syncguard.infer.expressions.compared import picks_by_part
 from syncguard.infer.expressions.consumed import consumed, one_by_one
 from syncguard.infer.expressions.masks import mask, picks
 from syncguard.infer.expressions.operate import kind
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.operations.apply import apply
+from syncguard.infer.operations.indices import WHOLE
 from syncguard.infer.operations.kin import as_tensor, operand
 from syncguard.infer.routine import Frame
 from syncguard.read import core
@@ -147,6 +149,9 @@ def item_of_unknown(of: Unknown, key: Value, node: core.Index, frame: Frame) -> 
     sliced = any(map(slices, parts)) and frame.world.only_torch(frame)
     if picks(of, key, node.key, frame) or ((several or sliced) and of.weak is not None):
         return item(operand(of), key, node, frame)  # nothing else takes several tensors, or slices, at once
+    if of is UNKNOWN and key is UNKNOWN and picks_by_part(node, frame):
+        here = Tensor(device=frame.world.place(frame.routine), sure=False, why=frame.why("torch only", node.of.at))
+        return item(here, Tensor("bool", here.device, sure=False, why=here.why), node, frame)
     if any(map(is_array, parts or (key,))) and returned_tensor(node, frame):
         there = Tensor(device=frame.world.place(frame.routine), sure=False, why=frame.why("returned", node.of.at))
         return item(there, key, node, frame)
@@ -173,7 +178,7 @@ def item_of_unknown(of: Unknown, key: Value, node: core.Index, frame: Frame) -> 
 
 def rows_of_host(key: Value) -> bool:
     """Whether this picks rows by numbers that lie on the host: no list and no dict takes several."""
-    return type(key) is Tensor and not key.on_device and key.dtype in ("int", "") and key.rank != 0
+    return type(key) is Tensor and not key.on_device and (not key.dtype or key.dtype in WHOLE) and key.rank != 0
 
 
 def named_part(node: Node, frame: Frame) -> bool:

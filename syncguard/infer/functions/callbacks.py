@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from syncguard.infer.branches.asking import types_asked
 from syncguard.infer.domain.sureness import exact_kind
-from syncguard.infer.domain.values import NONE, UNKNOWN, Call, Callback, Seq, Union, Value
+from syncguard.infer.domain.values import NONE, UNKNOWN, Call, Callback, Seq, Tensor, Union, Value, options
 from syncguard.infer.functions import learnt
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.functions.wrappers import thin
@@ -38,18 +39,24 @@ def applies(routine: Routine) -> bool:
     return written.applies
 
 
-def of_kinds(routine: Routine, handed: dict[str, Value]) -> dict[str, Value]:
-    """What a call passes for parameters of which a function tests the kind, where it is of one kind for sure."""
+def of_kinds(routine: Routine, handed: dict[str, Value], frame: Frame) -> dict[str, Value]:
+    """What a call passes for parameters of which a function tests the kind, where it is of one kind for sure, or a
+    tensor for all that is known."""
     node, written = routine.node, routine.written
     if written.asked is None:
         tests = tuple([part.test for part in node.body if type(part) is IF])
+        inner = Frame(frame.world, routine, {})
         written.asked = frozenset(
             part.args[0].id
             for part in walk(tests)
-            if type(part) is CALL and type(part.fn) is NAME and part.fn.id == "isinstance"
-            if part.args and type(part.args[0]) is NAME
+            if type(part) is CALL and type(part.fn) is NAME and part.args and type(part.args[0]) is NAME
+            if part.fn.id == "isinstance" or (len(part.args) == 1 and types_asked(part.fn, inner))
         )
-    return {name: value for name, value in handed.items() if name in written.asked and exact_kind(value)}
+    return {
+        name: value
+        for name, value in handed.items()
+        if name in written.asked and (type(value) is Tensor or all(map(exact_kind, options(value))))
+    }
 
 
 def is_own(value: Value) -> bool:

@@ -166,7 +166,7 @@ class Outcomes(Modules):
                 **{p.name: annotated(asking, p, "assumed") for p in node.params if p.name in moved},
             }
         seen = {
-            name: value if names_one(value) else refined(told[name], outlined(value))
+            name: value if names_one(value) else refined(told[name], outlined(value), by_one=True)
             for name, value in {**defaults, **given}.items()
         }
         return {

@@ -164,7 +164,7 @@ def _settled(declared: Value, seen: Value | None, frame: Frame, param: Param) ->
 
 def _chosen(declared: Value, seen: Value | None) -> Value:
     """What a parameter holds in a call that may choose a device: that one, whatever others may choose."""
-    return seen if seen is not None and names_one(seen) else refined(declared, seen)
+    return seen if seen is not None and names_one(seen) else refined(declared, seen, by_one=True)
 
 
 def _device(frame: Frame, param: Param, declared: Value, seen: Value | None) -> Value | None:

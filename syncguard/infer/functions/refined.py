@@ -40,8 +40,9 @@ def counts(seen: Value) -> bool:
     return all(number_sureness(option) or (type(option) is Host and option.kind in SHAPES) for option in given)
 
 
-def refined(declared: Value, seen: Value | None) -> Value:
-    """A declared tensor whose dtype or device callers settle; what is given arrays holds arrays all the same."""
+def refined(declared: Value, seen: Value | None, by_one: bool = False) -> Value:
+    """A declared tensor whose dtype or device callers settle, or one of them; what is given arrays holds arrays all the
+    same."""
     if declared is UNKNOWN:
         return seen or UNKNOWN
     if seen is None or type(declared) is Const:
@@ -55,7 +56,7 @@ def refined(declared: Value, seen: Value | None) -> Value:
     if _listed(seen) and type(declared) in (Tensor, Union):
         return seen  # a list of sizes, where a tensor of them is asked for
     if type(declared) is Union:
-        return _refined_options(declared, seen)
+        return _refined_options(declared, seen, by_one)
     if type(declared) is Instance and all(_made(option, declared) for option in options(seen)):
         return seen  # with what it was made with
     if type(declared) is not Tensor:
@@ -70,8 +71,8 @@ def refined(declared: Value, seen: Value | None) -> Value:
     )  # fmt: skip
 
 
-def _refined_options(declared: Union, seen: Value) -> Value:
-    """What is declared to be one of several, likewise."""
+def _refined_options(declared: Union, seen: Value, by_one: bool) -> Value:
+    """What is declared to be one of several, likewise: of a call that gives a tensor it is no array."""
     if device_of(seen) == "host" and any(map(device_of, declared.options)):
         return declared  # callers elsewhere pass other devices
     if all(type(option) in (Host, Const) for option in options(seen)):
@@ -82,7 +83,7 @@ def _refined_options(declared: Union, seen: Value) -> Value:
     if passed is None and there(seen):
         return changed(declared, lambda tensor: tensor.but(device="host") if tensor.device == "assumed" else tensor)
     alone = type(seen) is Tensor
-    kept = [option for option in declared.options if not (alone and _number(option))]
+    kept = [option for option in declared.options if not (alone and (_number(option) or (by_one and is_array(option))))]
     if passed is None or not (alone or all(type(option) is Tensor or option is NONE for option in kept)):
         return declared
     return join_all([refined(option, passed) if type(option) is Tensor else option for option in kept])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from syncguard.infer.domain.sureness import (
     CERTAIN,
@@ -26,6 +27,8 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.operations.arguments import Arguments
+
+WHOLE: Final = ("int", "number")  # of an index, what is no bool
 
 
 def index_parts(value: Value | None) -> tuple[Value, ...]:
@@ -74,7 +77,7 @@ zero_dim = any_part(lambda part: part.rank == 0 and part.dtype not in MASKS, any
 zero_dim_mask = any_part(lambda part: part.rank == 0 and part.dtype in MASKS)
 
 
-integers = any_part(lambda part: part.rank != 0 and part.dtype == "int")
+integers = any_part(lambda part: part.rank != 0 and part.dtype in WHOLE)
 
 
 def mask_beside(args: Arguments, name: str) -> int:

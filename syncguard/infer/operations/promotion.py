@@ -7,7 +7,7 @@ from typing import Final
 from syncguard.infer.domain.values import SHAPES, Const, Host, Seq, Tensor, Value, options
 from syncguard.infer.operations.arguments import Arguments
 
-ORDER: Final = {"bool": 0, "named mask": 0, "int": 1, "float": 2, "complex": 3}
+ORDER: Final = {"bool": 0, "named mask": 0, "int": 1, "float": 2, "number": 3, "complex": 4}  # "number": any but bool
 CLASSES: Final = {"bool": "bool", "int": "int", "size": "int", "float": "float", "complex": "complex"}
 NUMBERS: Final = (*CLASSES, "number")
 # What is asked of the result, or chooses among its elements, and is none of them.
@@ -15,18 +15,23 @@ FLAGS: Final = ("requires_grad", "pin_memory", "keepdim", "condition")
 
 
 def promoted(args: Arguments) -> str:
-    """The common dtype class of all arguments, Python numbers included."""
-    best = ""
+    """The common dtype class of all arguments, Python numbers included: what is not known and meets a number is one."""
+    best, unknown = "", False
     for name, value in (*args.named.items(), *[("", value) for value in args.rest]):
         if name in FLAGS:
             continue
         listed = name == "data" and type(value) is Seq
+        here = ""
         for option in options(value):
             dtype = elements(option) if listed else class_of(option)
-            if dtype == "" and (listed or type(option) is Tensor):
+            if dtype == "" and listed:
                 return ""
-            best = larger(best, dtype)
-    return best
+            if dtype == "" and type(option) is Tensor:
+                unknown, here = True, ""
+                break
+            here = larger(here, dtype)
+        best = larger(best, here)
+    return best if not unknown else larger("number", best) if ORDER.get(best, 0) else ""
 
 
 def larger(one: str, other: str) -> str:
