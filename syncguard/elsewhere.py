@@ -3,13 +3,16 @@ which options."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
 
 from syncguard.errands import Errands, Told
 from syncguard.examine import Examined
+from syncguard.forsaken import Forsaken, forsaken
 from syncguard.judge.brought import as_brought
 from syncguard.judge.called import Function, Needs, Where
 from syncguard.judge.common import test_of
@@ -18,20 +21,21 @@ from syncguard.judge.gated import gated
 from syncguard.judge.giving import Given
 from syncguard.judge.idle import idle
 from syncguard.judge.led_there import There
-from syncguard.judge.made import made_behind, with_options
+from syncguard.judge.made import class_of, made_behind, made_on_host, with_options
 from syncguard.judge.opted import off_by_default
 from syncguard.judge.processes import gpuless
 from syncguard.judge.reach import behind
 from syncguard.judge.supposed import unless_given
-from syncguard.judge.warmth import SLOWER, UNASKED, UNCALLED, UNNAMED, for_callers, for_hot_code
+from syncguard.judge.warmth import SLOWER, UNASKED, UNCALLED, UNNAMED, for_callers, for_host, for_hot_code
 from syncguard.mentions import Mentions
 from syncguard.places import Places
 from syncguard.templates import Templates
 from syncguard.terms import Fact, Finding
-from syncguard.texts import Files
+from syncguard.texts import Files, outermost
 from syncguard.unheard import left_over, unheard
 from syncguard.unnamed import left_to, uncalled, unnamed
 
+SENDS: Final = ("copy-to-device", "host-data", "built-on-host", "host-index")  # rules of what goes to the device
 Calls = Mapping[str, tuple[Function, ...]]
 Paths = Mapping[Where, tuple[Fact, ...]]
 
@@ -48,10 +52,12 @@ class Elsewhere(msgspec.Struct, frozen=True):
     errands: Mapping[Where, Told]  # what a package calls in nothing but what runs seldom
     options: Paths  # that all calls of a function stand behind
     made_for: Paths  # that other files make its class for
+    made_there: Mapping[Where, Fact]  # classes that nothing makes but what has its tensors on the host
     unused: frozenset[str]  # private files that nothing in their packages names
     uncalled: frozenset[Where]  # private functions that nothing in their packages names
     unheard: Mapping[Where, str]  # what is said of those that nothing calls yet
     left_over: frozenset[Where]  # those of them beside which others are taken
+    forsaken: Forsaken  # those that only they call
     made: Templates
 
     def told(self, findings: Sequence[Finding], one: Examined) -> list[Finding]:
@@ -61,6 +67,8 @@ class Elsewhere(msgspec.Struct, frozen=True):
 
     def _told(self, finding: Finding, one: Examined) -> Finding:
         path, where = one.note.path, (one.note.path, finding.function)
+        if (made := self.made_there.get(class_of(where))) is not None and finding.name not in SENDS:
+            return replace(finding, heat="cold", hot_path=(made,))
         needs = one.needs.get((finding.site.line, finding.site.column), ())
         finding = self._warmed(self._asking(finding, where, one), where, needs)
         finding = as_brought(finding, self.calls, self.hot)
@@ -71,7 +79,9 @@ class Elsewhere(msgspec.Struct, frozen=True):
         if path in self.unused or where in self.uncalled:
             why = UNNAMED if path in self.unused else UNCALLED
             return replace(finding, heat="cold", hot_path=(Fact(why, 0),))
-        told = self.unheard.get(where)  # it may be unused, or there for others
+        told = self.unheard.get(where) or self.forsaken.told.get(where)  # it may be unused, or there for others
+        if told and where in self.forsaken.left_over:
+            return replace(finding, heat="cold", hot_path=(Fact(f"{told}, but others of that file", 0),))
         if told and where in self.left_over:
             return replace(finding, heat="cold", hot_path=(Fact(f"{told}, but others of its file", 0),))
         return replace(finding, hot_path=(Fact(told, 0),)) if told else finding
@@ -97,7 +107,8 @@ class Elsewhere(msgspec.Struct, frozen=True):
             return replace(finding, heat="hot", hot_path=way)
         if where in self.errands and finding.heat == "unknown":
             heat, way = self.errands[where]
-            return replace(finding, heat=heat, hot_path=way)
+            sends = finding.name in SENDS and for_host(way)  # to the device, whoever has it do so
+            return finding if sends else replace(finding, heat=heat, hot_path=way)
         return finding
 
 
@@ -132,11 +143,13 @@ def elsewhere(
         rare,
         errands=Errands(calls, hot, files, places).of(asked),
         options=behind(calls, callers, apart),
+        made_there=_unseen_outside(made_on_host(calls, _holding(examined, lambda _: True)), files),
         made_for=made_behind(calls, frozenset(_holding(examined, lambda _: True))),
         unused=unnamed({path for path, _ in asked}, files, places),
         uncalled=uncalled(((path, f.name) for path, f in unknown if f.alone), files, places),
         unheard=lone,
         left_over=left_over(lone, calls, files),
+        forsaken=forsaken(asked, calls, callers, hot, files, places),
         made=made,
     )
 
@@ -145,6 +158,16 @@ def _holding(examined: Sequence[Examined], asked: Callable[[Finding], bool]) -> 
     """The functions that hold a finding which is asked for."""
     for one in examined:
         yield from [(one.note.path, finding.function) for finding in (*one.findings, *one.allowed) if asked(finding)]
+
+
+def _unseen_outside(classes: Mapping[Where, Fact], files: Files) -> dict[Where, Fact]:
+    """Those of these classes that the outermost `__init__.py` of their package does not bring in for others."""
+    tops = {where: outermost(where[0]) for where in classes}
+    return {
+        where: classes[where]
+        for where, top in tops.items()
+        if top and not files.names(os.path.join(top, "__init__.py"), where[1])
+    }
 
 
 def _is_unknown(finding: Finding) -> bool:

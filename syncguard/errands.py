@@ -8,10 +8,12 @@ from typing import Final
 
 from syncguard.judge.called import Function, Where, innermost
 from syncguard.judge.idle import by_setup
+from syncguard.judge.warmth import ON_HOST, UNCALLED
 from syncguard.mentions import SAID, TEXT
 from syncguard.places import Places
 from syncguard.terms import Fact, Heat
 from syncguard.texts import Files, is_inner, outermost
+from syncguard.unnamed import uncalled
 
 MOST: Final = 24  # files that name what we follow
 DEEPEST: Final = 5  # calls to what is known to run seldom
@@ -19,6 +21,8 @@ DOUBTED: Final = 4  # places that may stand in a text, before we take one for co
 BROUGHT: Final = re.compile(r"^[ \t]*(?:from\s+[\w.]+\s+)?import\s+(?:\([^)]*\)|[^\n]*)", re.MULTILINE)
 UNREAD: Final = re.compile(f"(?P<said>{SAID})|{TEXT}", re.DOTALL | re.MULTILINE)
 LOOPS: Final = re.compile(r"(?:async )?for\b|while\b")
+DEVICE: Final = re.compile(r"cuda|device|gpu")
+FURTHER: Final = 4  # lines behind the one on which a call begins
 OWN: Final = ("self.", "cls.", "super().")
 EPOCH: Final = "runs once in an epoch"
 
@@ -86,6 +90,8 @@ class Errands:
             return None
         if outer != where:
             return self._of(outer)
+        if not self._places.get(where) and self._is_uncalled(where):
+            return "cold", (Fact(UNCALLED, 0),)
         found: list[tuple[str, int, Told]] = []
         others: list[tuple[str, int]] = []
         for path, at, called in self._places.get(where, ()):
@@ -100,6 +106,11 @@ class Errands:
             return None
         said = [told for path, at, told in found if not self._is_unread(path, at)]
         return min(said, key=lambda told: (told[0] == "cold", len(told[1]), str(told[1])), default=None)
+
+    def _is_uncalled(self, where: Where) -> bool:
+        """Whether this is a private function that nothing in its package names, its own file included."""
+        function = self._function(where)
+        return function is not None and function.alone and bool(uncalled([where], self._files, self._known))
 
     def _may_mean(self, where: Where, path: str, at: int) -> bool:
         """Whether a call may lead to this function, as far as is seen: what another class asks itself for is of its
@@ -127,6 +138,8 @@ class Errands:
         if _last(caller.name) == name:
             return []
         shown = Fact(f"calls `{name}`", line, path)
+        if caller.host and not caller.gpuless and not self._names_device(path, line, name):
+            return [("cold", (Fact(f"but only for `{caller.name}`, {ON_HOST}", line, path),))]
         if by_setup(caller, self._known) and self._named_so(caller):
             return [("cold", (Fact(f"but only for `{caller.name}`, which runs seldom", line, path),))]
         if caller.heat == "amortized" and not caller.here:
@@ -135,6 +148,11 @@ class Errands:
             return None if often else [("amortized", (*caller.path, shown))]
         told = self._of((path, caller.name))
         return None if told is None else [(told[0], (*told[1], shown))]
+
+    def _names_device(self, path: str, line: int, name: str) -> bool:
+        """Whether a call of this on a line, or what stands close behind it, names a device."""
+        lines = "\n".join(self._files.text(path).split("\n")[line - 1 : line + FURTHER])
+        return DEVICE.search(lines, lines.find(name)) is not None
 
     def _named_so(self, caller: Function) -> bool:
         """Whether a function's name says that it runs seldom: what does a script's work, or is deprecated, may call

@@ -17,7 +17,7 @@ from syncguard.pages import Example, examples
 from syncguard.places import Places
 from syncguard.returns import CONDITIONS, Conditions, Result, results
 from syncguard.rows import PLACES, STATES, every, read
-from syncguard.terms import SETUP, Op, Rule, Wait
+from syncguard.terms import SETUP, UPLOAD, Op, Rule, Wait
 
 __all__ = [
     "CONDITIONS", "PLACES", "STATES", "Conditions", "Example", "Pack", "PackError", "Result",
@@ -64,9 +64,15 @@ class Pack(msgspec.Struct, frozen=True, eq=False, dict=True):
         rule = self._hazards.get(hazard)
         return rule.code if rule is not None else ""
 
+    def again(self, name: str, hazard: str) -> str:
+        """The hazard of what a run saw at step after step: of what moves a module, that of an upload."""
+        op = self.op(name) if hazard == SETUP else None
+        return UPLOAD if op is not None and any(map(moves, op.waits)) else hazard
+
     def judged(self, op: Op) -> dict[str, Rule]:
         """The page of each hazard that a row has; there is none of what a program does once."""
-        return {wait.hazard: self._hazards[wait.hazard] for wait in op.waits if wait.hazard != SETUP}
+        waits = (*op.waits, *op.backward)
+        return {wait.hazard: self._hazards[wait.hazard] for wait in waits if wait.hazard != SETUP}
 
     def base(self, name: str) -> str | None:
         """The nearest public base of a class."""
@@ -104,6 +110,11 @@ class Pack(msgspec.Struct, frozen=True, eq=False, dict=True):
     @cached_property
     def _hazards(self) -> dict[str, Rule]:
         return {hazard: rule for rule in self.rules for hazard in rule.hazards}
+
+
+def moves(wait: Wait) -> bool:
+    """Is it setup that takes what an object holds on the host to the device?"""
+    return wait.hazard == SETUP and any(condition == "of_host" for condition, _ in wait.when)
 
 
 class Rows(Mapping[str, Op]):
@@ -187,12 +198,16 @@ def home() -> Path:
 
 
 def _op(name: str, row: dict[str, Any]) -> Op:
-    waits = tuple([Wait(**_known(Wait, wait) | {"when": _when(wait.get("when", {}))}) for wait in row.get("waits", ())])
+    waits, backward = (tuple([_wait(one) for one in row.get(key, ())]) for key in ("waits", "backward"))
     given = tuple(row.get("args", ()))
     named = given[given.index("*") + 1 :] if "*" in given else ()
     args = {"args": _positional(given), "keywords": named, "writes": tuple(row.get("writes", ()))}
-    facts = {"name": name, "waits": waits, "known": True, "evidence": tuple(row["evidence"])}
+    facts = {"name": name, "waits": waits, "backward": backward, "known": True, "evidence": tuple(row["evidence"])}
     return Op(**_known(Op, row) | args | facts)
+
+
+def _wait(row: dict[str, Any]) -> Wait:
+    return Wait(**_known(Wait, row) | {"when": _when(row.get("when", {}))})
 
 
 def _known(kind: type[msgspec.Struct], row: dict[str, Any]) -> dict[str, Any]:
@@ -249,6 +264,6 @@ def _check(rows: dict[str, Any], sites: dict[str, str], rules: list[dict[str, An
             if owner.setdefault(hazard, page["code"]) != page["code"]:
                 raise PackError(f"{Path(page['path']).name}: hazard `{hazard}` is judged by {owner[hazard]} already")
     for name, row in rows.items():
-        for wait in row.get("waits", ()):
+        for wait in (*row.get("waits", ()), *row.get("backward", ())):
             if wait["hazard"] not in owner and wait["hazard"] != SETUP:
                 raise PackError(f"{sites[name]}: [{name}] no page judges the hazard `{wait['hazard']}`")

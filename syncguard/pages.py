@@ -11,8 +11,8 @@ import msgspec
 
 NAME = re.compile(r"([A-Z]{2,}\d{3})-([a-z0-9-]+)\.md")
 RECIPES = Path(__file__).parent / "fix" / "recipes"
-KEYS = frozenset("level hazards breaks fix since default message hint hints".split())
-TEXTS = ("message", "hint", "since")
+KEYS = frozenset("level hazards breaks fix since default message backward hint hints".split())
+TEXTS = ("message", "backward", "hint", "since")
 LEVELS, BREAKS, FIELDS = ("error", "warning", "advice"), ("capture", "compile"), ("source", "operand", "op", "how")
 
 MANNERS = {  # in which a place can wait, and what a page's own hint for it is for
@@ -54,6 +54,11 @@ MANNERS = {  # in which a place can wait, and what a page's own hint for it is f
     "written_back": "what is written back through the same mask",
     "written": "what is written through an index",
     "neighbour": "what is fetched beside something else",
+    "backward": "what waits in backward alone",
+    "deviated": "a draw that checks its deviation",
+    "moved": "a module that is moved at every step",
+    "swapped": "a module that goes to the device and back at every step",
+    "filtered": "a comprehension that sorts out the elements of a tensor",
     "element": "an element of what others are fetched of too",
     "barred": "what a trainer shows at each step",
 }
@@ -126,7 +131,7 @@ def _fault(block: dict[str, Any]) -> str:
     texts = isinstance(hints, dict) and all(isinstance(text, str) for text in hints.values())
     checks += [] if texts else ["`hints` is not a table of texts"]
     checks += [f"unknown manner `{name}`" for name in hints if texts and name not in MANNERS]
-    return checks[0] if checks else _field_fault("".join((block["message"], block["hint"], *hints.values())))
+    return checks[0] if checks else _field_fault("".join((*[block.get(key, "") for key in TEXTS], *hints.values())))
 
 
 def _is_recipe(name: str) -> bool:

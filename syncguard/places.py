@@ -22,8 +22,8 @@ class Places:
         self.tables: Tables = tables
         self.loop_calls = frozenset(tables["hot"]["loop_calls"])
         self.passes = frozenset(tables["gates"]["passes"])  # names of calls that run a backward pass
-        self.joins, self.groups, self.exchanges, self.memories = (
-            frozenset(tables["cold"][key]) for key in ("joins", "groups", "exchanges", "memories")
+        self.joins, self.groups, self.exchanges, self.memories, self.rewrites = (
+            frozenset(tables["cold"][key]) for key in ("joins", "groups", "exchanges", "memories", "rewrites")
         )
         self.collectives = frozenset(f"{name}()" for name in tables["manners"]["collectives"])
         self._met = {table: {key: Met(told) for key, told in keys.items()} for table, keys in tables.items()}

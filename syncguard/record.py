@@ -44,10 +44,11 @@ class Wait(msgspec.Struct, frozen=True, omit_defaults=True):
     wait_us: tuple[float, ...] = ()  # time blocked, each time that it was measured
     bubble_us: tuple[float, ...] = ()  # GPU idle time that it caused, likewise
     verdict: str = ""  # gpu-bound | host-bound | true-dependency | "" where not measured
-    static: str = ""  # confirmed | missed-alarm | "" where not compared
+    static: str = ""  # confirmed | missed-alarm | depends-on-sizes | depends-on-layout | "" where not compared
     hint: str = ""  # what `check` suggests in this place; "" where not predicted
     allowed: str = ""  # the reason of an `allow` in force
     call: str = ""  # of the function that waits, with arguments of the same kinds: "loss(torch.rand([8]))"
+    depends: str = ""  # sizes | layout: what decides that it waits, where no source tells that
     ranks: tuple[int, ...] = ()  # of a merged record: the ranks that have it; the numbers are those of one of them
 
 
@@ -93,6 +94,7 @@ class WhatIf(msgspec.Struct, frozen=True, omit_defaults=True):
     waits: tuple[int, ...]
     step_ms: float
     saved_ms: float
+    calls_ms: float = 0.0  # of the host, in calls that only read a number, besides the waiting: gone as well
 
 
 class Static(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -13,6 +13,10 @@ CONDITIONS = frozenset(
     " zero_dim_mask host_mask many long compared singular sparse by_columns not_bfloat16 negative uncoalesced"
     " by_rows oblong large no_range".split()
 )
+DEPENDS = {  # conditions that no reader of the source knows of, and what they ask for
+    **dict.fromkeys("many long oblong large".split(), "sizes"),
+    **dict.fromkeys("sparse by_columns by_rows".split(), "layout"),
+}
 KINDS = frozenset(
     "tensor int float bool str number none size device dtype type array self argument each brought unknown new"
     " module".split()
@@ -35,6 +39,11 @@ class Result(msgspec.Struct, frozen=True):
     place: str = ""
     parts: tuple[tuple[str, Result], ...] = ()
     of: str = ""
+
+
+def depends_on(when: Conditions) -> str:
+    """What only a run knows of some conditions: sizes, or the layout; "" where the source may tell."""
+    return next((DEPENDS[condition] for condition, _ in when if condition in DEPENDS), "")
 
 
 def results(text: str) -> tuple[tuple[Conditions, Result], ...]:

@@ -11,12 +11,12 @@ from typing import Any
 from syncguard.returns import CONDITIONS, results
 
 ROW_KEYS = frozenset(
-    "also args returns writes waits aten mechanism alternative caveat untried since until evidence".split()
+    "also args returns writes waits backward aten mechanism alternative caveat untried since until evidence".split()
 )
-WAIT_KEYS = frozenset("hazard when on of since until mode".split())
+WAIT_KEYS = frozenset("hazard when on of since until mode how".split())
 TEXTS = ("returns", "aten", "mechanism", "alternative", "caveat", "untried")
 EVIDENCE_KEYS = frozenset("state torch at note device date".split())
-STATES, PLACES = ("measured", "source", "doc", "claimed"), ("argument", "self", "result", "always")
+STATES, PLACES = ("measured", "source", "doc", "claimed", "tried"), ("argument", "self", "result", "always")
 WRITTEN = re.compile(r"\w+( if \w+)?")
 VERSION = re.compile(r"\d+\.\d+(\.\d+)?")
 
@@ -50,7 +50,8 @@ def read(folder: Path) -> tuple[dict[str, Any], dict[str, str], dict[str, str]]:
 
 
 def state(evidence: Sequence[Mapping[str, Any]]) -> str:
-    """The strongest state of some evidence: measured, source, doc, claimed."""
+    """The strongest state of some evidence: measured, source, doc, claimed; tried, where a device was only asked what
+    does not wait."""
     return min((item["state"] for item in evidence), key=STATES.index, default="claimed")
 
 
@@ -72,7 +73,7 @@ def _fault(row: Any) -> str:
     checks = [f"unknown key `{key}`" for key in row if key not in ROW_KEYS]
     checks += [f"`{key}` is not a list of names" for key in ("also", "args", "writes") if not _names(row.get(key, []))]
     checks += [f"`{key}` is not a text" for key in TEXTS if not isinstance(row.get(key, ""), str)]
-    evidence, waits = row.get("evidence"), row.get("waits", [])
+    evidence = row.get("evidence")
     if not evidence or not _tables(evidence):
         checks.append("no evidence")
     elif any(set(item) - EVIDENCE_KEYS or item.get("state") not in STATES or not item.get("at") for item in evidence):
@@ -85,11 +86,13 @@ def _fault(row: Any) -> str:
         except ValueError as fault:
             checks.append(f"returns: {fault}")
     if not checks:
-        checks = (
-            [_wait_fault(wait, row.get("args", [])) for wait in waits]
-            if _tables(waits)
-            else ["`waits` is not a list of tables"]
-        )
+        for key in ("waits", "backward"):
+            waits = row.get(key, [])
+            checks += (
+                [_wait_fault(wait, row.get("args", [])) for wait in waits]
+                if _tables(waits)
+                else [f"`{key}` is not a list of tables"]
+            )
     return next((fault for fault in (*checks, _version_fault(row)) if fault), "")
 
 
@@ -98,6 +101,7 @@ def _wait_fault(wait: dict[str, Any], args: list[str]) -> str:
     checks += [] if isinstance(wait.get("hazard"), str) else ["a wait names no hazard"]
     checks += [] if wait.get("on", "argument") in PLACES else [f"unknown place `{wait['on']}`"]
     checks += [] if isinstance(wait.get("of", ""), str) else ["`of` is not the name of an argument"]
+    checks += [] if isinstance(wait.get("how", ""), str) else ["`how` is not a text"]
     checks += [] if isinstance(wait.get("mode", True), bool) else ["`mode` is true or false"]
     known = {arg.lstrip("*") for arg in args}
     when = wait.get("when", {})

@@ -11,6 +11,8 @@ Confidence = Literal["certain", "likely", "possible"]
 Level = Literal["error", "warning", "advice"]
 Tier = Literal["safe", "unsafe", "display"]
 SETUP = "setup"  # the hazard that no page judges: a wait of what a program does once, which a run tells
+BACKWARD = "backward "  # before the hazard of a call whose backward waits, where the call itself does not
+UPLOAD = "copy-to-device"  # the hazard of a module that is moved at every step, which is no setup
 
 
 class Site(msgspec.Struct, frozen=True, order=True, array_like=True):
@@ -36,6 +38,7 @@ class Wait(msgspec.Struct, frozen=True, array_like=True):
     since: str = ""
     until: str = ""
     mode: bool = True  # torch.cuda.set_sync_debug_mode reports it
+    how: str = ""  # how it waits this way, where the op waits in several
 
 
 class Op(msgspec.Struct, frozen=True, array_like=True):
@@ -56,6 +59,7 @@ class Op(msgspec.Struct, frozen=True, array_like=True):
     evidence: tuple[dict[str, Any], ...] = ()
     keywords: tuple[str, ...] = ()  # arguments that are given by name alone
     writes: tuple[str, ...] = ()  # arguments that it writes into though its name does not say so: `weight if max_norm`
+    backward: tuple[Wait, ...] = ()  # when the backward of what it gives waits, which the call itself does not
 
     @property
     def signature(self) -> tuple[str, ...]:
@@ -106,6 +110,7 @@ class Rule(msgspec.Struct, frozen=True, array_like=True):
     default: bool = True
     path: str = ""
     hints: tuple[tuple[str, str], ...] = ()  # by the manner of waiting, where another than `hint` fits better
+    backward: str = ""  # the message where only the backward waits
 
 
 class Edit(msgspec.Struct, frozen=True, array_like=True):

@@ -12,7 +12,8 @@ from syncguard.texts import Files, module_name, outermost
 
 FEW: Final = 3  # files of a package that is there for what calls it from outside
 ALL: Final = ("import *",)  # how a file takes all that another one has
-SOME: Final = 3  # functions of a file that other files of its package take
+SOME: Final = 2  # functions and classes of a file that other files of its package take
+NOT_IN: Final = r"(?<![\w.])"  # a longer name, or what another one has
 
 
 def unheard(asked: Iterable[tuple[str, Function]], called: Container[Where], files: Files) -> dict[Where, str]:
@@ -33,23 +34,36 @@ def unheard(asked: Iterable[tuple[str, Function]], called: Container[Where], fil
     return {where: text for where, text in told.items() if text}
 
 
-def left_over(unheard: Iterable[Where], calls: Mapping[str, tuple[Function, ...]], files: Files) -> frozenset[Where]:
-    """Those of the functions that nothing calls yet beside which their package takes others out of the same file: what
-    is there for whoever comes from outside stands beside such as nothing takes."""
-    asked = [(path, name) for path, name in unheard if "." not in name]
+def left_over(
+    unheard: Mapping[Where, str], calls: Mapping[str, tuple[Function, ...]], files: Files
+) -> frozenset[Where]:
+    """Those of the functions that nothing calls yet beside which their package takes others out of the same file, or
+    which belong to a class that this file alone makes: what is there for whoever comes from outside stands beside such
+    as nothing takes."""
+    asked = [where for where, told in unheard.items() if "." not in where[1] or f"`{_last(where[1])}`" in told]
     packages = {path: outermost(path) for path, _ in asked}
-    beside = {path: {f.name for f in calls.get(path, ()) if "." not in f.name} for path in packages}
+    beside = {path: {f.name.partition(".")[0] for f in calls.get(path, ())} for path in packages}
     wanted: dict[str, set[str]] = {}
     for path, package in packages.items():
         wanted.setdefault(package, set()).update(beside[path], (module_name(path),))
     having = {package: files.naming(names, package) for package, names in wanted.items()}
     found = set()
     for path, name in asked:
-        naming = having[packages[path]]
-        taken = [other for other in beside[path] - {name} if {*naming[other]} - {path}]
-        if len(taken) >= SOME and not _is_taken_whole(path, naming[module_name(path)], files):
+        naming, (owner, _, method) = having[packages[path]], name.partition(".")
+        taken = [other for other in beside[path] - {owner} if {*naming[other]} - {path}]
+        kept = not {*naming[owner]} - {path} and _makes(files.text(path), owner) if method else len(taken) >= SOME
+        if kept and not _is_taken_whole(path, naming[module_name(path)], files):
             found.add((path, name))
     return frozenset(found)
+
+
+def _makes(text: str, owner: str) -> bool:
+    """Whether a text makes a class, from which none of it descends."""
+    return re.search(rf"(?<!class ){NOT_IN}{owner}\(", text) is not None and not _descends(text, owner)
+
+
+def _last(function: str) -> str:
+    return function.rpartition(".")[2]
 
 
 def _is_taken_whole(path: str, naming: Iterable[str], files: Files) -> bool:

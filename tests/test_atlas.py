@@ -116,6 +116,38 @@ def test_a_line_of_evidence_makes_a_row_measured(tmp_path):
     assert [item["state"] for item in row.evidence] == ["measured", "source"]
 
 
+@pytest.mark.parametrize(("row", "waited", "said"), [
+    ("torch.nonzero", False, "tried"), ("torch.nonzero", True, "measured"),
+    ("torch.prod", False, "measured"), ("torch.nn.DataParallel", False, "measured"),
+])  # fmt: skip
+def test_a_row_that_waits_is_measured_by_a_call_that_did(tmp_path, row: str, waited: bool, said: str):
+    measured_device(tmp_path, row=row, found={"waited": waited})
+    (line,) = atlas.measured(tmp_path)[row]
+    assert line.get("state", "measured") == said
+
+
+def test_what_was_only_tried_reads_as_its_other_evidence(tmp_path):
+    measured_device(tmp_path, found={"waited": False})
+    (tmp_path / "ours" / "ops").mkdir(parents=True)
+    (tmp_path / "ours" / "ops" / "a.toml").write_text(
+        '["torch.nonzero"]\nargs = ["input"]\nwaits = [{ hazard = "nonzero" }]\n'
+        'evidence = [{ state = "source", torch = "2.6.0", at = "Nonzero.cu" }]\n'
+    )
+    (tmp_path / "ours" / "measured.json").write_text(json.dumps(atlas.measured(tmp_path)))
+    row = pack.load((tmp_path / "ours",)).ops["torch.nonzero"]
+    assert state(row.evidence) == "source"
+    shown = " ".join(" ".join(explain.op(row, PACK.judged(row), Look(width=200, colour=False))).split())
+    assert "source, not measured on a device yet: no call that was made on" in shown
+    assert "tried in torch" in shown
+
+
+def test_advice_is_not_said_to_wait():
+    row = PACK.ops["torch.nn.Module.to"]
+    shown = [*explain.op(row, PACK.judged(row), Look(width=200, colour=False))]
+    assert [line.split()[0] for line in shown if "SG901" in line] == ["advice"]
+    assert "advice, not a wait" in atlas.row_of(row, [], PACK)
+
+
 def test_a_call_against_its_row_is_said(tmp_path):
     measured_device(tmp_path, said=False)
     assert atlas.measured(tmp_path)["torch.nonzero"][0]["note"] == "waited in 1 of 1 calls, 1 against the row"

@@ -12,6 +12,7 @@ from syncguard.compare.merge import merged
 from syncguard.compare.missed import examples
 from syncguard.compare.verdicts import joined, marked
 from syncguard.record import VERSION, Machine, Place, Record, Steps, Wait
+from syncguard.show.run import words
 from syncguard.show.run.rows import hint
 from syncguard.terms import Finding, Site
 
@@ -210,6 +211,18 @@ def test_missed_alarms_are_of_checked_files_and_of_steps():
     )  # fmt: skip
     assert "import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n" in method
     assert text.endswith("return y.item(), index, ready, f\n\n\nforward(None, torch.rand([2]))\n```\n")
+
+
+def test_what_only_sizes_decide_is_no_missed_alarm():
+    seen = msgspec.structs.replace(wait("torch.nonzero(mask)", "SG101", op="torch.isin"), depends="sizes")
+    seen = [msgspec.structs.replace(seen, depends=on) for on in ("sizes", "layout", "")]
+    done = joined(record(*seen), [], ["loss.py"], lambda _: LINES)
+    assert [one.static for one in done.waits] == ["depends-on-sizes", "depends-on-layout", "missed-alarm"]
+    assert not list(reasons(record(done.waits[0], done.waits[1]), None, ["missed"], None))
+    assert len(list(examples(done, {"loss.py": LINES}))) == 1
+    assert words.checked(done).endswith(
+        "1 missed alarm. 2 waits depend on sizes or layouts, which `check` does not read."
+    )
 
 
 def test_a_record_made_elsewhere_is_taken_to_be_of_here():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -112,6 +113,49 @@ def test_what_ifs_save_at_most_what_removing_everything_saves(trace: Trace) -> N
     assert len({option.waits for option in options}) == len(options)
     for option in options:
         assert -1e-9 <= option.saved_ms <= options[0].saved_ms + 1e-4
+
+
+def reads(trace: Trace, before: float, after: float) -> Trace:
+    """The same where each stop is in a call that only reads a number, by the last work that was queued before it."""
+    stops = []
+    for stop in trace.stops:
+        near = [n for n, work in enumerate(trace.works) if work.queued < stop.start and work.thread == stop.thread]
+        last = max(near, key=lambda n: trace.works[n].queued, default=None)
+        room = stop.start - max([trace.begin, *(trace.works[n].queued for n in near)])
+        stops.append(replace(stop, before=min(before, room), after=after, copies=() if last is None else (last,)))
+    return replace(trace, stops=tuple(stops))
+
+
+@settings(max_examples=100, deadline=None)
+@given(traces(), st.integers(0, 30).map(float), st.data())
+def test_removing_more_calls_never_costs_time(trace: Trace, before: float, data: st.DataObject) -> None:
+    trace = reads(trace, before, 0.0)
+    numbers = st.sets(st.integers(0, max(len(trace.stops) - 1, 0)))
+    some, more = data.draw(numbers), data.draw(numbers)
+    less, least = replay(trace, some), replay(trace, some | more)
+    assert least.device_us <= less.device_us + 1e-6
+    assert least.host_us <= less.host_us + 1e-6
+    assert least.host_us >= -1e-6
+
+
+def test_what_only_reads_a_number_goes_with_its_whole_call() -> None:
+    """A step of 200 us that the host sets the pace of: two reads, each 20 us before it waits and 5 us after."""
+    works, stops, now = [], [], 0.0
+    for n in range(2):
+        works.append(Work("0:7", now + 3, now + 13, now, 5.0))
+        now += 60
+        works.append(Work("0:7", now + 5, now + 6, now + 4, 10.0, name="Memcpy DtoH"))
+        stops.append(Stop(now + 20, now + 28, wait=n, before=20.0, after=5.0, copies=(2 * n + 1,)))
+        now += 40
+    asked = Trace(tuple(works), tuple(stops), 0.0, now)
+    plain = replace(asked, stops=tuple(replace(stop, before=0.0, after=0.0, copies=()) for stop in stops))
+    assert replay(asked) == replay(plain)  # as it was
+    assert replay(plain, (0,)).host_us == pytest.approx(200 - 8)
+    assert replay(asked, (0,)).host_us == pytest.approx(200 - 33)
+    assert replay(asked, (0, 1)).host_us == pytest.approx(200 - 66)
+    every, *_ = what_ifs(asked)
+    assert (every.saved_ms, every.calls_ms) == (pytest.approx(0.066), pytest.approx(0.05))
+    assert what_ifs(plain)[0].calls_ms == 0
 
 
 def test_the_story_where_the_host_sets_the_pace() -> None:

@@ -679,6 +679,44 @@ def test_a_window_costs_each_line():
     assert {span.thread for span in steps} == {span.thread for span in waits}
 
 
+def asked(size: int, before: bool = True, other: bool = False) -> cost.Stop:
+    """A read of so many bytes: 4 us until our mark, 30 us of ours, a copy of 12 us, the waiting, 6 us."""
+    script = Script()
+    script.mark("step 0")
+    script.kernel(50)
+    script.host(100)
+    begin = script.now
+    script.host(4)
+    if before:
+        script.mark("before 0")
+    script.host(30)
+    if other:
+        script.kernel(2)
+    number = next(script.numbers)
+    script.row("cuda_runtime", "cudaMemcpyAsync", script.now, 12, correlation=number)
+    name = "Memcpy DtoH (Device -> Pinned)"
+    script.row("gpu_memcpy", name, script.now + 12, 1, tid=7, device=0, stream=7, correlation=number, bytes=size)
+    script.host(12)
+    script.row("cuda_runtime", "cudaStreamSynchronize", script.now, 8, correlation=next(script.numbers))
+    script.host(8 + 6)
+    script.row("cpu_op", "aten::_local_scalar_dense", begin + 1, script.now - begin - 2)
+    script.row("cpu_op", "aten::item", begin, script.now - begin)
+    script.mark("after 0")
+    script.host(20)
+    script.mark("step 1")
+    (stop,) = read(script.data()).trace.stops
+    return stop
+
+
+def test_a_read_of_a_number_is_known_with_its_call_but_for_what_is_ours():
+    number = asked(4)
+    assert (number.op, number.before, number.after) == ("aten::item", pytest.approx(4 + 12), pytest.approx(6))
+    assert len(number.copies) == 1
+    assert asked(4, before=False).before == pytest.approx(4 + 30 + 12)  # nothing is ours
+    for stop in (asked(4096), asked(4, other=True)):  # what stands in its place is not known
+        assert (stop.call, stop.copies) == (0.0, ())
+
+
 def test_how_much_of_the_time_the_device_works():
     idle, busy = (cost.utilised(read(story(gpu).data()).trace) for gpu in (4, 60_000))
     assert 0 < idle < 0.2

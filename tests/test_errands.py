@@ -159,3 +159,69 @@ def test_what_another_class_asks_itself_for_is_its_own(caller, heat):
 @pytest.mark.parametrize(("base", "heat"), [("(torch.nn.Module)", "cold"), ("", "unknown")])
 def test_who_moves_a_module(base, heat):
     assert only(f"import torch\n\n\nclass Net{base}:\n    def to(self, x):\n        self.parts.told(x)\n") == heat
+
+
+CHAIN = """
+import torch
+
+
+def _picked(mask: torch.Tensor):
+    return torch.where(mask)[0]
+
+
+def _sparse(x: torch.Tensor):
+    return x[_picked(x > 0)]
+
+
+def {name}(x: torch.Tensor):
+    return _sparse(x)
+"""
+CORE = {"pkg/__init__.py": "", **{f"pkg/{name}.py": "" for name in ("fit", "load", "more")}}
+
+
+@pytest.mark.parametrize(
+    ("name", "fit", "heat"),
+    [
+        ("_dense", "", "cold"),
+        ("_dense", "from .core import _dense\n\n\ndef run(x):\n    return _dense(x)\n", "unknown"),
+        ("_dense", "from .core import _sparse\n\n\ndef run(x):\n    return _sparse(x)\n", "unknown"),
+        ("dense", "", "unknown"),  # others may take it
+        ("_dense", "from .core import _picked\n\nRULES = [_picked]\n", "unknown"),
+    ],
+)
+def test_what_private_functions_call_that_nothing_names(name, fit, heat):
+    assert heats({**CORE, "pkg/core.py": CHAIN.format(name=name), "pkg/fit.py": fit})["pkg/core.py"] == heat
+
+
+LOADED = """
+import torch
+
+
+class Labels:
+    def made(self, x: torch.Tensor):
+        return {wait}
+"""
+COLLATE = """
+class Batches:
+    def collate_fn(self, batch):
+        return self.labels.made(batch)
+"""
+
+
+@pytest.mark.parametrize(
+    ("wait", "more", "heat"),
+    [
+        ("x.max().item()", "", "cold"),
+        ("torch.tensor([1], device='cuda')", "", "unknown"),  # whoever has it do so
+        ("x.max().item()", "\n\ndef predict(labels, x):\n    return labels.made(x)\n", "unknown"),
+        (
+            "x.max().item()",
+            "\n\ndef collate(labels, x):\n    return labels.made(\n        x.cuda()\n    )\n",
+            "unknown",
+        ),
+        ("x.max().item()", "\n\nMADE = [Batches().labels.made]\n", "unknown"),
+    ],
+)
+def test_what_only_a_collate_function_calls_has_its_tensors_on_the_host(wait, more, heat):
+    files = {**CORE, "pkg/core.py": LOADED.format(wait=wait), "pkg/load.py": COLLATE + more}
+    assert heats(files)["pkg/core.py"] == heat

@@ -39,6 +39,15 @@ def heat(before: str = "kept = None", test: str = "if kept is None:", more: str 
         ({"more": "kept = None"}, "hot"),
         ({"before": "kept = torch.zeros(1)"}, "hot"),
         ({"test": "if other is None:", "before": "other = None"}, "hot"),
+        ({"before": "kept = start()\n    show(kept)\n    kept = None"}, "amortized"),
+        ({"before": "kept = None\n    kept = start()"}, "hot"),
+        ({"before": "kept = start()\n    if again():\n        kept = None"}, "hot"),
+        ({"before": "first = True", "test": "if first:\n            first = False"}, "amortized"),
+        ({"before": "begun = False", "test": "if not begun:\n            begun = True"}, "amortized"),
+        ({"before": "first = True", "test": "if first:\n            first = more()"}, "hot"),
+        ({"before": "first = True", "test": "if first:"}, "hot"),
+        ({"before": "first = False", "test": "if first:\n            first = False"}, "hot"),
+        ({"before": "first = True", "test": "if first:\n            first = False", "more": "first = True"}, "hot"),
     ],
 )
 def test_what_is_not_there_yet_is_filled_in_the_first_turn(settings: dict[str, str], expected: str) -> None:

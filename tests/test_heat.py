@@ -570,14 +570,14 @@ def test_what_only_setup_calls_is_setup_whatever_its_name() -> None:
     text = """
         class Index:
             def setup(self, model, x):
-                self.points = self._sample_points(model, x)
+                self.points = self._sample(model, x)
 
-            def _sample_points(self, model, x):
+            def _sample(self, model, x):
                 return torch.relu(model(x)).tolist()
             {}
         """
     assert heats(text.format("")) == ["cold"]
-    again = "\n            def grow(self, model, x):\n                return self._sample_points(model, x)"
+    again = "\n            def grow(self, model, x):\n                return self._sample(model, x)"
     assert heats(text.format(again)) == ["hot"]
 
 
@@ -2837,7 +2837,8 @@ def test_who_asks_for_what_slows_left_nothing_on(name: str, heat: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "heat"), [("sample_rows", "hot"), ("sample_level_repeat", "unknown"), ("sample_size_of", "unknown")]
+    ("name", "heat"),
+    [("sample", "hot"), ("sample_rows", "unknown"), ("_sample_rows", "unknown"), ("sample_size_of", "unknown")],
 )
 def test_a_sample_may_be_what_it_is_about(name: str, heat: str) -> None:
     text = f"""
@@ -2846,6 +2847,31 @@ def test_a_sample_may_be_what_it_is_about(name: str, heat: str) -> None:
                 return times.tolist()
         """
     assert heats(text) == [heat]
+
+
+@pytest.mark.parametrize(("turn", "heat"), [("x = model(x)", "hot"), ("x = x + 1", "unknown")])
+def test_what_is_named_for_a_sample_generates_where_it_holds_the_steps(turn: str, heat: str) -> None:
+    text = f"""
+        def sample_rows(model, x: torch.Tensor):
+            for _ in range(9):
+                {turn}
+                x.tolist()
+            return x
+        """
+    assert heats(text) == [heat]
+
+
+def test_what_picks_at_every_step_is_hot() -> None:
+    text = """
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor):
+                return sample_rows(x)
+
+
+        def sample_rows(x):
+            return x.tolist()
+        """
+    assert heats(text) == ["hot"]
 
 
 SAVER = """

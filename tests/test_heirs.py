@@ -60,3 +60,40 @@ def test_what_a_method_without_a_body_declares_to_give_is_believed() -> None:
 def test_an_attribute_that_only_a_class_below_assigns(limit: str, more: int) -> None:
     text = BASE.format(declared="def score(self, x):\n        return 3", limit=limit, ends="")
     assert codes(text.replace("score.backward()", "pass")) == ["SG204"] * (1 + more)
+
+
+MIXED = """
+import torch
+
+class Base{above}:
+    def __init__(self, exact=False):
+        super().__init__()
+        self.exact = exact
+
+    def run(self, x):
+        if self.exact:
+            return self._score(x)
+        return x
+
+class Below(Base):
+    def _score(self, x: torch.Tensor):
+        return x.max().item()
+{other}
+"""
+OPTION = "only where `self.exact` holds; by default `self.exact` is `False`"
+OTHER = "\nclass Other(Base):\n    def _score(self, x: torch.Tensor):\n        return x.min().item()\n"
+
+
+@pytest.mark.parametrize("above", ["", "(torch.nn.Module)"])
+@pytest.mark.parametrize("other", ["", OTHER])
+def test_a_method_that_only_classes_below_have_is_called_where_the_base_asks_for_it(above: str, other: str) -> None:
+    found = findings(MIXED.format(above=above, other=other))
+    options = [[fact.text for fact in finding.options] for finding in found]
+    assert options == [[OPTION]] * len(found)
+    assert len(found) == (2 if other else 1)
+
+
+@pytest.mark.parametrize("above", ["(Unseen)", "(torch.optim.Optimizer)"])
+def test_what_a_class_above_may_have_that_nobody_sees_is_its_own(above: str) -> None:
+    (found,) = findings("from elsewhere import Unseen\n" + MIXED.format(above=above, other=""))
+    assert found.options == ()

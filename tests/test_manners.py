@@ -470,6 +470,48 @@ CASES = [
             order = [2, 0, 1]
             return x[order]
     """),
+    ("SG202", "", """
+        def f(net: nn.Module, x: torch.Tensor, n):
+            for _ in range(n):
+                y = net(x)
+                y.sum().backward()
+                keep(y.cpu())
+            return x.cpu()
+    """),
+    ("SG501", "deviated", """
+        def f(x: torch.Tensor):
+            return torch.distributions.Normal(x, 1.0, validate_args=False).sample()
+    """),
+    ("SG501", "", """
+        def f(x: torch.Tensor):
+            return torch.distributions.Normal(x, 1.0).rsample()
+    """),
+    ("SG101", "backward", """
+        def f(net: nn.Module, x: torch.Tensor, y: torch.Tensor):
+            return y.masked_scatter(y > 0, net(x))
+    """),
+    ("SG505", "backward", """
+        def f(net: nn.Module, x: torch.Tensor):
+            return net(x).sigmoid().prod(1)
+    """),
+    ("SG307", "backward", """
+        def f(net: nn.Module, x: torch.Tensor):
+            kept = torch.arange(8) % 3 > 0
+            return net(x)[kept]
+    """),
+    ("SG301", "moved", """
+        def f(x: torch.Tensor, steps):
+            for _ in range(steps):
+                net = nn.Linear(4, 1).to(x.device)
+                net(x).sum().backward()
+    """),
+    ("SG301", "swapped", """
+        def f(net: nn.Module, x: torch.Tensor, steps):
+            for _ in range(steps):
+                net.cuda()
+                net(x).sum().backward()
+                net.cpu()
+    """),
     ("SG102", "written_back", """
         def f(x: torch.Tensor):
             inside = x > 0
@@ -534,6 +576,18 @@ CASES = [
                 y = y.cuda()
                 model(x.cuda()).sum().backward()
                 print(y.cpu())
+    """),
+    ("SG204", "filtered", """
+        def f(x: torch.Tensor, low):
+            return [y for y in x if y > low]
+    """),
+    ("SG204", "", """
+        def f(x: torch.Tensor, names):
+            return [name for name in names if x > 0]
+    """),
+    ("SG202", "element", """
+        def f(x: torch.Tensor, names):
+            return [(name, row.tolist()) for name, row in zip(names, x)]
     """),
     ("SG202", "element", """
         def f(x: torch.Tensor, rows):

@@ -912,10 +912,12 @@ def test_what_another_file_calls_unasked_makes_what_is_defined_in_it(
     ("declared", "options"),
     [("float | torch.Tensor", ["only where `step` is no tensor"]), ("float", []), ("list[float]", [])],
 )
-def test_what_wraps_an_argument_waits_where_that_is_no_tensor(declared: str, options: list[str]) -> None:
+@pytest.mark.parametrize("bound", ["made", "step"])
+def test_what_wraps_an_argument_waits_where_that_is_no_tensor(bound: str, declared: str, options: list[str]) -> None:
     text = """
     class Net(torch.nn.Module):
         def forward(self, x: torch.Tensor, step: DECLARED):
-            return x + torch.as_tensor(step, device=x.device)
+            BOUND = torch.as_tensor(step, device=x.device)
+            return x + BOUND
     """
-    assert told(text.replace("DECLARED", declared)) == [options]
+    assert told(text.replace("DECLARED", declared).replace("BOUND", bound)) == [options]

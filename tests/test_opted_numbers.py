@@ -47,3 +47,40 @@ def test_what_is_compared_with_a_number_that_has_a_name_is_an_option(number: str
 )
 def test_what_holds_by_default_is_none(given: str, test: str) -> None:
     assert told(CLIP.format(given=given, test=test)) == [[]]
+
+
+KEPT = """
+    class Layer(torch.nn.Module):
+        def __init__(self, size, turns=0):
+            super().__init__()
+            self.size = size{kept}
+            self.turns = turns
+
+        def forward(self, x: torch.Tensor, wide):
+            if {test}:
+                return x.abs().max().item()
+            return x
+
+        def turn(self):
+            self.turns = self.turns + 1
+    """
+
+
+@pytest.mark.parametrize("test", ["self.size == 9", "self.size == 1.5", "9 == self.size"])
+def test_one_number_that_a_constructor_is_given_is_a_choice(test: str) -> None:
+    expected = [f"only where `{test}` holds"] if test[0] == "s" else []
+    assert told(KEPT.format(kept="", test=test)) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("kept", "test"),
+    [
+        ("", "self.size != 9"),  # most others
+        ("", "self.size == 1"),
+        ("", "wide == 9"),  # a number of the data
+        ("", "self.turns == 9"),  # counts
+        (" + turns", "self.size == 9"),
+    ],
+)
+def test_other_numbers_are_none(kept: str, test: str) -> None:
+    assert told(KEPT.format(kept=kept, test=test)) == [[]]

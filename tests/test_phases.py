@@ -86,3 +86,30 @@ def test_the_loop_of_the_steps_runs_often() -> None:
 def test_what_sets_the_steps_runs_before_them(name: str, inside: str, heat: set[str]) -> None:
     text = SCHEDULE.format(name=name, before="", inside=inside or "pass")
     assert {h for line, h in heats(text).items() if line == 7} == heat
+
+
+EPOCH = """
+import torch
+
+
+class Hooks:
+    def on_validation_epoch_end(self):
+        for {turn} in {over}:
+            x = torch.stack(self.outputs[turn])
+            self.log({name}, x.cuda().mean().item())
+"""
+
+
+@pytest.mark.parametrize(
+    ("turn", "over", "name", "heat"),
+    [
+        ("turn", "self.times", 'f"loss_{turn}"', "amortized"),
+        ("i, turn", "enumerate(self.times)", 'f"loss_{i}"', "amortized"),
+        ("turn", "self.times", '"loss"', "unknown"),
+        ("turn", "self.times", 'f"{turn}"', "unknown"),  # all of it may be a text already
+        ("turn", "range(self.size)", 'f"loss_{turn}"', "unknown"),
+    ],
+)
+def test_what_is_named_in_each_turn_at_the_end_of_an_epoch_is_one_of_a_few(turn, over, name, heat) -> None:
+    found = heats(EPOCH.format(turn=turn, over=over, name=name))
+    assert found[9] == heat

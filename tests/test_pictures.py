@@ -44,7 +44,15 @@ def test_a_file_that_draws_runs_for_people(module: str, heat: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("folder", "heat"), [("_export", "cold"), ("unittests", "cold"), ("exported", "unknown"), ("units", "unknown")]
+    ("folder", "heat"),
+    [
+        ("_export", "cold"),
+        ("unittests", "cold"),
+        ("conversion", "cold"),
+        ("conversions", "unknown"),
+        ("exported", "unknown"),
+        ("units", "unknown"),
+    ],
 )
 def test_a_package_for_exports_or_tests(folder: str, heat: str) -> None:
     path = f"pkg/{folder}/reads.py"
@@ -53,6 +61,13 @@ def test_a_package_for_exports_or_tests(folder: str, heat: str) -> None:
     assert (
         heats({f"{folder}/pkg/__init__.py": "", f"{folder}/pkg/reads.py": DRAWS})[f"{folder}/pkg/reads.py"] == "unknown"
     )
+
+
+@pytest.mark.parametrize(
+    ("file", "heat"), [("net_to_onnx", "cold"), ("onnx_export", "cold"), ("onnx", "unknown"), ("to_ones", "unknown")]
+)
+def test_a_file_that_converts_a_model(file: str, heat: str) -> None:
+    assert heats({"pkg/__init__.py": "", f"pkg/{file}.py": DRAWS})[f"pkg/{file}.py"] == heat
 
 
 HEAD = "import torch\nimport yaml\n\n\n"

@@ -583,6 +583,29 @@ def test_a_folder_without_init_in_a_package_imports_from_that(project, name, fou
     assert lines(pipeline.check(["p/heads/dense.py"], config(cache=False)), "p/heads/dense.py") == found
 
 
+@pytest.mark.parametrize("top", [Path("p/grid"), Path("grid")])
+def test_a_folder_with_setup_that_takes_itself_for_a_library_of_its_name_comes_to_an_end(project, top):
+    top.mkdir()
+    for name in ("__init__.py", "setup.py"):
+        (top / name).write_text("")
+    (top / "shape.py").write_text(
+        "from grid.shape import sized\nfrom .other import inverse\n\n\ndef f(x):\n    return sized(inverse(x))\n"
+    )
+    (top / "other.py").write_text("import torch\n\ninverse = torch.linalg.inv\n")
+    path = (top / "shape.py").as_posix()
+    assert lines(pipeline.check([path], config(cache=False, heat="all")), path) == [(6, "SG503")]
+
+
+def test_setup_in_a_package_is_a_module_of_it(project):
+    Path("p/grid").mkdir()
+    for name in ("__init__.py", "setup.py"):
+        Path("p/grid", name).write_text("")
+    Path("p/ops.py").write_text("import torch\n\ninverse = torch.linalg.inv\n")
+    Path("p/grid/shape.py").write_text("from p.ops import inverse\n\n\ndef f(x):\n    return inverse(x)\n")
+    found = lines(pipeline.check(["p/grid/shape.py"], config(cache=False, heat="all")), "p/grid/shape.py")
+    assert found == [(5, "SG503")]
+
+
 def test_what_only_annotations_import_is_known(project):
     Path("p/batch.py").write_text(
         "import torch\nclass Batch:\n    def __init__(self):\n        self.mask = torch.ones(3)"

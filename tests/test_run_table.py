@@ -134,8 +134,8 @@ def test_ranks():
 def test_what_if_is_joint_and_never_a_sum():
     lines = shown(records.gpu())
     said = [line for line in lines if " without " in line and line.startswith("  - ")]
-    assert said[0] == "  - 4.3 ms, 28% without all 6 waits"
-    assert "  - 3.6 ms, 24% without `loss.py:6` and `loss.py:7`" in said
+    assert said[0] == "  - 4.3 ms (28%) less without all 6 waits"
+    assert "  - 3.6 ms (24%) less without `loss.py:6` and `loss.py:7`" in said
     assert not any("2.5 ms" in line for line in said)  # 1.8 + 0.7
 
 
@@ -180,6 +180,15 @@ def test_an_early_end_is_said():
     text = " ".join(shown(records.nasty()))
     assert "ended with exception ValueError" in text
     assert "what ran until then" in text
+
+
+def test_the_what_ifs_say_what_they_count():
+    record = records.gpu()
+    assert "Only the waiting is counted." in "\n".join(shown(record))
+    calls = tuple(msgspec.structs.replace(what, calls_ms=0.03) for what in record.what_if)
+    text = " ".join(" ".join(shown(msgspec.structs.replace(record, what_if=calls))).split())
+    assert "of what only reads a number the rest of its call: 30 us of the host's time a step in all." in text
+    assert words.counted(records.simulated()) == ""
 
 
 def test_static_findings_that_are_no_waits_are_listed():

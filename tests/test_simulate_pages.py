@@ -87,6 +87,7 @@ def waits(page: str, program: pack.Example) -> set[tuple[int, str]]:
     name = f"<{page}:{program.line}>"
     linecache.cache[name] = (len(program.text), None, program.text.splitlines(True), name)
     found: set[tuple[int, str]] = set()
+    moved: set[int] = set()
 
     def seen(wait: Seen) -> None:
         frame = sys._getframe(1)
@@ -94,7 +95,9 @@ def waits(page: str, program: pack.Example) -> set[tuple[int, str]]:
             frame = frame.f_back
         assert frame is not None, f"{wait} has no line in the program"
         line = list(frame.f_code.co_positions())[frame.f_lasti // 2][0]
-        if code := PACK.code_of(wait.hazard):
+        again = PACK.again(wait.op, wait.hazard) if line in moved else wait.hazard
+        moved.add(line or 0)
+        if code := PACK.code_of(again):
             found.add((line or 0, code))
 
     code = compile(program.text, name, "exec")

@@ -91,7 +91,7 @@ def test_a_method_of_a_class_that_is_named_needs_its_own_name(asked):
 
 @pytest.mark.parametrize("asked", ["", "pkg/core.py"])
 def test_nothing_calls_a_method_of_an_abstract_class_without_heirs(asked):
-    use = "from .core import Base\n\n\ndef run(it: Base, x):\n    return it.total(x)\n"
+    use = "from .core import Base\n\n\ndef run(it: Base, x):\n    return it.total(x)\n\n\n__all__ = ['run']\n"
     bare = "`Base` is abstract, and nothing in its package descends from it yet"
     assert said(ABSTRACT, {"pkg/fit.py": use}, asked) == bare
     assert said(ABSTRACT, {"pkg/fit.py": use + "\n\nclass Kind(Basement):\n    pass\n"}, asked) == bare
@@ -129,18 +129,56 @@ TAKEN = "from pkg.core import op0, op1\nimport pkg.core\n\npkg.core.op2\n"
     ("uses", "heat"),
     [
         (TAKEN, "cold"),
-        (TAKEN.replace(", op1", ""), "unknown"),  # too few to tell
+        (TAKEN.replace(", op1", ""), "cold"),
+        ("from pkg.core import op0\n", "unknown"),  # too few to tell
+        ("from pkg.core import op0, Kept\n", "cold"),
         (TAKEN + "from .core import *\n", "unknown"),
         (TAKEN + "op4\n", "unknown"),
     ],
 )
 def test_what_is_left_over_beside_what_the_package_takes(uses, heat):
-    findings = found({**HERE, "pkg/core.py": f"import torch\n\n\n{OPS}", "pkg/fit.py": uses})
+    kept = "class Kept:\n    def act(self, other):\n        return other.act()\n"
+    findings = found({**HERE, "pkg/core.py": f"import torch\n\n\n{kept}\n\n{OPS}", "pkg/fit.py": uses})
     finding = findings["pkg/core.py"]
     assert finding.function == "op4"
     assert finding.heat == heat
     if heat == "cold":
         assert finding.hot_path[0].text == "nothing in its package names `op4` yet, but others of its file"
+
+
+MADE = """
+import torch
+
+
+class Codes(torch.nn.Module):
+    def forward(self, x):
+        return x
+
+    def entry(self, x: torch.Tensor) -> list:
+        return x.unique().tolist()
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.codes = Codes()
+"""
+
+
+@pytest.mark.parametrize(
+    ("core", "fit", "heat"),
+    [
+        (MADE, "from .core import Net", "cold"),
+        (MADE, "from .core import Net, Codes", "unknown"),
+        (MADE.replace("= Codes()", "= None"), "from .core import Net", "unknown"),  # made by others, then
+        (MADE + "\n\nclass More(Codes):\n    pass\n", "from .core import Net, More", "unknown"),
+        (MADE, "from .core import Net\n\n\ndef show(net):\n    return net.codes.entry(3)\n", "unknown"),
+        (MADE, "from .core import *", "unknown"),
+    ],
+)
+def test_a_method_that_nothing_names_of_a_class_that_its_file_alone_makes(core, fit, heat):
+    finding = found({**HERE, "pkg/core.py": core, "pkg/fit.py": fit})["pkg/core.py"]
+    assert (finding.function, finding.heat) == ("Codes.entry", heat)
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from typing import Any
 
 from syncguard import pack
 from syncguard.rows import STATES, state
-from syncguard.show.explain import when
-from syncguard.terms import Op
+from syncguard.show.explain import later, when
+from syncguard.terms import SETUP, Op, Wait
 
 ROOT = Path(__file__).parent.parent
 DRY = "dry run"
@@ -54,6 +54,7 @@ def measured_text() -> str:
 def measured(folder: Path) -> dict[str, list[dict[str, str]]]:
     """What every evidence file says of every row, the newest first; of a dry run nothing."""
     found: dict[str, list[dict[str, str]]] = {}
+    rules = pack.load()
     for path in sorted(folder.glob("*-torch*.json")):
         evidence = json.loads(path.read_text("utf-8"))
         machine = evidence["machine"]
@@ -65,8 +66,15 @@ def measured(folder: Path) -> dict[str, list[dict[str, str]]]:
             against = sum(call["said"] is not None and call["said"] != call["found"]["waited"] for call in calls)
             note = f"waited in {waited} of {len(calls)} calls" + (f", {against} against the row" if against else "")
             line = {key: machine[key] for key in ("device", "torch", "date")}
+            if not waited and row in rules.ops and any(real(wait, rules) for wait in rules.ops[row].waits):
+                line["state"] = "tried"  # no call was one that waits
             found.setdefault(row, []).append({**line, "at": f"evidence/{path.name}", "note": note})
     return {row: sorted(lines, key=lambda line: line["date"], reverse=True) for row, lines in found.items()}
+
+
+def real(wait: Wait, rules: pack.Pack) -> bool:
+    """Whether a call waits, and not only that something else would be better."""
+    return wait.hazard == SETUP or rules.by_hazard(wait.hazard).level != "advice"
 
 
 def _by_row(results: list[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
@@ -85,7 +93,7 @@ def atlas() -> str:
         names.setdefault(rules.row_of(name), []).append(name)
     ops = {name: rules.ops[name] for name in sorted(names, key=str.lower)}
     counts = {one: sum(state(op.evidence) == one for op in ops.values()) for one in STATES}
-    said = "How: " + ", ".join(f"{count} {one}" for one, count in counts.items()) + "."
+    said = "How: " + ", ".join(f"{count} {one}" for one, count in counts.items() if count) + "."
     devices = sorted(
         {f"{e['device']}, torch {e['torch']}" for op in ops.values() for e in op.evidence if "device" in e}
     )
@@ -98,17 +106,20 @@ def row_of(op: Op, others: list[str], rules: pack.Pack) -> str:
     """A row of the page."""
     named = ", ".join(f'<span id="{html.escape(name)}">{html.escape(name)}</span>' for name in sorted(others))
     also = f"<br><small>{named}</small>" if others else ""
-    waits = "<br>".join(_code(when(wait, op)) for wait in op.waits) or "never"
+    ways = [f"{when(wait, op)}{f': {wait.how}' if wait.how else ''}" for wait in op.waits if real(wait, rules)]
+    ways += [f"in backward {later(wait, op)}" for wait in op.backward]
+    ways += [f"advice, not a wait: {when(wait, op)}" for wait in op.waits if not real(wait, rules)]
+    told = "<br>".join(map(_code, ways if any(real(wait, rules) for wait in op.waits) else ["never", *ways]))
     versions = [f"since torch {op.since}" if op.since else "", f"until torch {op.until}" if op.until else ""]
     versions_text = ", ".join(text for text in versions if text)
     codes = sorted({rule.code for rule in rules.judged(op).values()})
     known = state(op.evidence)
-    proof = "; ".join(_proof(item) for item in op.evidence if item["state"] == known)
+    proof = "; ".join(_proof(item) for item in op.evidence if item["state"] in (known, "tried"))
     caveat = f"<br><small>{_code(op.caveat)}</small>" if op.caveat else ""
     how = f"<br><small>{_code(op.mechanism)}</small>" if op.mechanism else ""
     name = html.escape(op.name)
     cells = {
-        "waits": waits + (f"<br><small>{versions_text}</small>" if versions_text else "") + how,
+        "waits": told + (f"<br><small>{versions_text}</small>" if versions_text else "") + how,
         "rule": "<br>".join(codes),
         "known": f'<span class="{known}">{known}</span><br><small>{html.escape(proof)}</small>',
         "instead": f"{_code(op.alternative)}{caveat}",
@@ -122,13 +133,15 @@ def unseen() -> str:
     rules = pack.load()
     ops = {rules.row_of(name): rules.ops[rules.row_of(name)] for name in rules.ops}
     never = sum(state(op.evidence) != "measured" for op in ops.values())
+    tried = sum(any(item["state"] == "tried" for item in op.evidence) for op in ops.values())
     reasons: dict[str, list[str]] = {}
     for name, op in sorted(ops.items(), key=lambda item: item[0].lower()):
         if op.untried and state(op.evidence) != "measured":
             reasons.setdefault(op.untried, []).append(name)
     count = sum(map(len, reasons.values()))
     lines = [
-        f"{never} of {len(ops)} rows have been measured on no device. `syncguard doctor` makes calls of",
+        f"{never} of {len(ops)} rows have been measured on no device, {tried} of them although calls were made on one:",
+        "none of these waited. `syncguard doctor` makes calls of",
         f"{len(ops) - count} anywhere; {count} it cannot try on the machine that tests SyncGuard:",
         "", "| why | rows |", "|---|---|",
         *(f"| {why} | {', '.join(f'`{name}`' for name in names)} |" for why, names in sorted(reasons.items())),
@@ -138,7 +151,7 @@ def unseen() -> str:
 
 
 def _proof(item: Mapping[str, Any]) -> str:
-    if item["state"] == "measured":
+    if item["state"] in ("measured", "tried"):
         return f"{item['device']}, torch {item['torch']}, {item['date']}: {item.get('note', '')}".rstrip(": ")
     return f"torch {item['torch']}: {item['at']}" if item.get("torch") else str(item["at"])
 

@@ -14,6 +14,7 @@ import click
 import known
 import libraries_page
 import msgspec
+import readings_page
 import story_page
 import suites_page
 
@@ -42,6 +43,7 @@ def pages() -> dict[Path, str]:
     found |= story_page.pages(ROOT / "docs", ROOT / "evidence")
     found |= libraries_page.pages(ROOT / "docs", ROOT / "evidence")
     found |= suites_page.pages(ROOT / "docs")
+    found |= readings_page.pages(ROOT / "docs", ROOT / "evidence")
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         text = path.read_text("utf-8") if path.is_file() else ""
         if BLOCK.search(text):

@@ -84,8 +84,8 @@ def _word(what: str, pack: Pack, style: Look, whole: bool) -> Iterator[str]:
     rule = pack.rule(what) or pack.rule(what.upper()) or next((r for r in HOUSE if what in (r.code, r.name)), None)
     if rule:
         text = Path(rule.path).read_text("utf-8") if rule.path else ""
-        ops = tuple(name for name, op in pack.ops.items() if any(wait.hazard in rule.hazards for wait in op.waits))
-        return explain.page(rule, text, tuple(sorted(ops)), style, whole)
+        ops = sorted(name for name, op in pack.ops.items() if rule in pack.judged(op).values())
+        return explain.page(rule, text, tuple(ops), style, whole)
     for name in _spellings(what):
         if op := pack.op(name):
             return explain.op(op, pack.judged(op), style)

@@ -50,9 +50,10 @@ def joined(record: Record, findings: Iterable[Finding], checked: Collection[str]
         hits = hits or led(wait, names, read, findings, by_file)
         for n in (*hits, *inside.get((path, place.line, wait.op), ())):
             met.setdefault(n, []).append(number)
-        static = "confirmed" if hits else "missed-alarm" if path in read and missed(wait, record) else ""
+        unsaid = f"depends-on-{wait.depends}" if wait.depends else "missed-alarm"
+        static = "confirmed" if hits else unsaid if path in read and missed(wait, record) else ""
         judged = [findings[n].code for n in hits]
-        code = next((one for one in judged if one in REFINED), wait.code)
+        code = next((one for one in judged if one in REFINED), wait.code or next(iter(judged), ""))
         hint = next((findings[n].hint for n in hits if findings[n].code == code), "")
         waits.append(msgspec.structs.replace(wait, static=static, code=code, hint=hint))
     statics = tuple(_static(finding, tuple(met.get(n, ())), record, names, lines) for n, finding in enumerate(findings))
@@ -112,7 +113,8 @@ def within(finding: Finding) -> Fact | None:
 def missed(wait: Wait, record: Record) -> bool:
     """Whether a wait that nobody predicted should have been: one that is allowed or only in setup need not be.
 
-    Nor need one whose hazard no rule judges, so that `check` is silent on purpose; a call without a row has none.
+    Nor need one whose hazard no rule judges, so that `check` is silent on purpose; a call without a row has none. One
+    that depends on sizes, or on a layout, no reader of the source could have told.
     """
     judged = bool(wait.code) or wait.hazard == UNPREDICTED
     return judged and not wait.allowed and when(wait, record.steps) != "setup"

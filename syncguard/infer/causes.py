@@ -187,7 +187,9 @@ def _shows(root: Why, param: core.Param) -> bool:
 
 
 def _with(sighting: Sighting, why: Why) -> Sighting:
-    return Sighting(sighting.at, sighting.op, sighting.hazard, sighting.operand, why, sighting.sure, sighting.context)
+    told = Sighting(sighting.at, sighting.op, sighting.hazard, sighting.operand, why, sighting.sure, sighting.context)
+    told.met = sighting.met
+    return told
 
 
 def _or_number(param: core.Param, frame: Frame) -> bool:

@@ -7,7 +7,7 @@ from typing import Final
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.lattice import pooled
-from syncguard.infer.domain.values import Call, Instance, Value
+from syncguard.infer.domain.values import Call, ClassOf, Instance, Named, Value
 from syncguard.infer.routine import Routine
 from syncguard.read import core
 from syncguard.read.tags import CONST, FUNCTION, LEAVE, RUN
@@ -19,16 +19,39 @@ ABSTRACT: Final = ("abstractmethod", "abstractproperty")
 def overriding(method: Routine, receiver: Value | None, reader: Routine) -> list[Routine]:
     """The methods that a call leads to of one that is there to be overridden; none where there is no telling."""
     info = receiver.info if type(receiver) is Instance and receiver.name != "super" else None
-    if info is None or not (unwritten(method) or _empty(method)):
+    if info is None or not (unwritten(method) or _empty(method) or info.find(method.name) is None):
         return []
     if not info.home.own:
         reader.uses[info.home.path, ""] = None  # other classes may stand there tomorrow
     members = [heir.members.get(method.name) for heir in heirs(info)]
     found = [member.routine for member in members if type(member) is Call and not unwritten(member.routine)]
+    found = [one for one in found if one is not method]
     return found if len(found) <= MOST else []
 
 
-def assigned(info: ClassInfo, name: str, reader: Routine) -> Value | None:
+def below(of: Instance, info: ClassInfo, name: str, reader: Routine) -> Value | None:
+    """An attribute that only heirs assign, or a method that only they have."""
+    held = _assigned(info, name, reader)
+    written = _written_below(info, name) if held is None and reader.home.own else None
+    return Call(written, of) if written is not None else held
+
+
+def _written_below(info: ClassInfo, name: str) -> Routine | None:
+    """A method that a class asks itself for, which only heirs have; None where one above it may that nobody sees."""
+    if any(type(base) is not ClassOf and type(base) is not Named for one in info.mro for base in one.bases):
+        return None
+    bare, known = info.world.places.is_, ("torch.nn.Module",)
+    if not all(base in known or bare("names", "bare_bases", base) for base in info.external()):
+        return None
+    if any(info.world.op(f"{base}.{name}") is not None for base in info.libraries()):
+        return None
+    members = [heir.members.get(name) for heir in heirs(info)]
+    found = [one.routine for one in members if type(one) is Call and not unwritten(one.routine)]
+    plain = [one for one in found if type(one.node) is FUNCTION and not one.node.decorators]
+    return found[0] if plain and len(plain) == len(found) else None
+
+
+def _assigned(info: ClassInfo, name: str, reader: Routine) -> Value | None:
     """What an attribute holds that only heirs assign."""
     found: Value | None = None
     for heir in heirs(info):

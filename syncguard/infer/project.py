@@ -23,7 +23,7 @@ from syncguard.infer.domain.values import (
     Value,
     options,
 )
-from syncguard.infer.expressions.beside_host import stays
+from syncguard.infer.expressions.demanded import needless
 from syncguard.infer.functions import (
     callbacks,
     flagged,
@@ -140,10 +140,8 @@ class World(Sharing):
         if default == "host" and routine.owner is not None and self.resets(routine.owner):
             self.default_device = "mixed"
         run(node.body, frame)
-        if frame.beside_host:
-            routine.sightings = {
-                key: wait for key, wait in routine.sightings.items() if not stays(wait, frame.beside_host)
-            }
+        if frame.beside_host or frame.demanded:
+            routine.sightings = {key: wait for key, wait in routine.sightings.items() if not needless(wait, frame)}
         self.default_device = default
         routine.running, self.depth = False, self.depth - 1
         if type(frame.env) is not Dead:

@@ -13,6 +13,7 @@ from syncguard.infer.functions.wrappers import thin
 from syncguard.infer.home import Home
 from syncguard.infer.written import Written
 from syncguard.read.core import At, Call, Comp, Function, Loop, Module, Node
+from syncguard.terms import BACKWARD
 
 if TYPE_CHECKING:
     from syncguard.infer.classes import ClassInfo
@@ -73,7 +74,7 @@ class Context:
 class Sighting:
     """A sync as inference first sees it; `tell` makes a Sync of it."""
 
-    __slots__ = ("also", "always", "at", "context", "hazard", "op", "operand", "sure", "why")
+    __slots__ = ("also", "always", "at", "context", "hazard", "met", "op", "operand", "sure", "why")
 
     def __init__(
         self, at: At, op: str, hazard: str, operand: At | None, why: Why | None, sure: int, context: Context
@@ -87,6 +88,7 @@ class Sighting:
             sure,
             context,
         )
+        self.met: tuple[int, ...] = ()  # which waits of the row hold, by their places in it
         self.also: Why | None = None  # of an index from the host, or a device by default: why it is there
         self.always = True  # of a run for one caller: whether every such call comes here, and for nothing else
 
@@ -237,6 +239,7 @@ class Frame:
         "comps",
         "context",
         "continues",
+        "demanded",
         "dotted",
         "emitted",
         "ends",
@@ -291,6 +294,8 @@ class Frame:
         self.given: tuple[Node | None, list[Value], dict[str, Value]] = (None, [], {})  # to the call that ended last
         self.several: At | None = None  # that call, where it is given nobody knows how many: `f(*found)`
         self.beside_host: set[Rooted] = set()  # what is computed with what was built here on the host
+        # What an array is made of as it is, and behind which tests.
+        self.demanded: list[tuple[Rooted, tuple[Asked, ...]]] = []
         self.paid: dict[tuple[str, int], At] = {}  # what was waited for on the way here, and where
 
     def uses(self, path: str) -> frozenset[str]:
@@ -320,7 +325,15 @@ class Frame:
         return self.world.builtin(name)
 
     def sight(
-        self, at: At, op: str, hazard: str, operand: Node | None, why: Why | None, sure: int, also: Why | None = None
+        self,
+        at: At,
+        op: str,
+        hazard: str,
+        operand: Node | None,
+        why: Why | None,
+        sure: int,
+        also: Why | None = None,
+        met: tuple[int, ...] = (),
     ) -> None:
         """Record that the host may wait at this place."""
         sure = min(sure, self.limit)
@@ -329,7 +342,7 @@ class Frame:
         sighting = Sighting(
             at, op, hazard, operand.at if operand is not None else None, why, sure, self.waited(at, hazard, why)
         )
-        sighting.also = also
+        sighting.also, sighting.met = also, met
         if self.routine.aside:
             sighting.always = self.always()
         self.emitted.append(sighting)
@@ -344,9 +357,9 @@ class Frame:
 
     def waited(self, at: At, hazard: str, why: Why | None) -> Context:
         """What surrounds a wait: one for a value that another has just waited for finds little left; a copy to the
-        device has its own bytes to wait for, and a count its own counting."""
+        device has its own bytes to wait for, a count its own counting, and each backward comes later."""
         context = self.context
-        if why is None or hazard in self.world.places.tables["hot"]["anew"]:
+        if why is None or hazard in self.world.places.tables["hot"]["anew"] or hazard.startswith(BACKWARD):
             return context
         first = self.paid.setdefault((hazard, id(why)), at)
         if first == at:

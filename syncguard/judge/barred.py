@@ -3,15 +3,18 @@ private function, the place as the others have it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec.structs import replace
 
 from syncguard.infer.branches.asking import spelled_out
 from syncguard.infer.branches.meant import necessary
 from syncguard.infer.branches.passing import given, positional, unpacks
-from syncguard.infer.branches.ungiven import private
+from syncguard.infer.branches.ungiven import private, spared
 from syncguard.infer.routine import Asked
 from syncguard.judge.calling import Made
 from syncguard.judge.defaults import MOST, Place, bound
+from syncguard.judge.filled import is_something
 from syncguard.judge.settled import outcome_of
 from syncguard.read.core import At, Node
 from syncguard.read.tags import CONST, FUNCTION, NAME
@@ -51,7 +54,21 @@ def _barred(made: Made, asked: list[Test], place: Place) -> bool:
             told = outcome_of(test, there)
             if told is not None and told.value is not outcome:
                 return True
+        for name in names:
+            if spared(test, outcome, name) and all(is_something(one, made) for one in _given(made, place, name)):
+                return True
     return False
+
+
+def _given(made: Made, place: Place, name: str) -> Iterator[Node | None]:
+    """What a call gives for a parameter, as it is written; None where nobody sees."""
+    node, call = place.routine.node, made.call
+    params = [param for param in node.params if param.name == name] if type(node) is FUNCTION else []
+    if type(node) is not FUNCTION or not params or unpacks(call):
+        yield None
+        return
+    found = given(call, params[0], positional(node), bound(call, place.routine))
+    yield from found if len(found) == 1 else (None,)
 
 
 def _literals(made: Made, place: Place) -> frozenset[str]:

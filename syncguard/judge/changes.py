@@ -70,6 +70,12 @@ def aimed_at(part: Node) -> list[Node]:
     return [one for aim in targets(part) for one in (aim.items if type(aim) is SEQ else (aim,))]
 
 
+def bindings(body: tuple[Node, ...], name: str) -> list[core.Bind]:
+    """The assignments of a block that put something in this name, or path."""
+    found = (part for part in walk(body) if type(part) is BIND and name)
+    return [part for part in found if any(holder(to) == name for to in aimed_at(part))]
+
+
 def _call_changes(call: core.Call, names: frozenset[str]) -> bool:
     """Whether a call changes what it is asked of, what it is given first, or what it is told to write to."""
     name, keywords = last_name(call.fn), dict(call.keywords)

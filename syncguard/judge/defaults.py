@@ -149,12 +149,19 @@ def _left_with(
 
 
 def bound_before(node: Node, binds: tuple[Node, ...], function: core.Function) -> tuple[Node, ...]:
-    """The statements that may have bound a name where it stands: those behind it have not, unless a loop leads back."""
-    later = [bind for bind in binds if bind.at[:2] > node.at[:2]] if binds[1:] or function.params else []
+    """The statements that may have bound a name where it stands: those behind it have not, nor has one that binds what
+    comes of it, `x = f(x)`, unless a loop leads back."""
+    told = binds[1:] or function.params
+    later = [bind for bind in binds if bind.at[:2] > node.at[:2] or _comes_of(bind, node)] if told else []
     loops = loops_around(function.body, node.at) if later else []
     if any(around(loop.at, bind.at) for bind in later for loop in loops):
         return binds
     return tuple([bind for bind in binds if not any(bind is one for one in later)])
+
+
+def _comes_of(bind: Node, node: Node) -> bool:
+    """Whether a statement binds what is made of this."""
+    return type(bind) is BIND and bind.value is not None and around(bind.value.at, node.at)
 
 
 def _names(node: Node, name: str) -> bool:

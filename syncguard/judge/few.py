@@ -68,6 +68,17 @@ def by_column(loop: Node) -> bool:
     return False
 
 
+def names_each(loop: Node) -> bool:
+    """Whether a loop over what there is by name makes one for each turn: `for t in times: self.log(f"loss_{t}", ..)`.
+    What has a name is for people, or is one of a few."""
+    if type(loop) is not LOOP or loop.iterable is None or not _there(loop.iterable):
+        return False
+    turns = {part.id for part in walk(loop.target) if type(part) is NAME}
+    texts = [part for part in walk(loop.body) if type(part) is DO and part.what == "join" and len(part.args) > 1]
+    shown = [arg.args[0] for text in texts for arg in text.args if type(arg) is DO and arg.what == "format"]
+    return any(type(one) is NAME and one.id in turns for one in shown)
+
+
 def reads_each(loop: Node) -> bool:
     """Whether a comprehension does nothing but read each element of what is there: `[e.item() for e in energies]`."""
     if type(loop) is not COMP or len(loop.clauses) != 1:

@@ -308,7 +308,8 @@ def root(
     if owner is not None and (owner.is_module or name == "forward") and places.is_("hot", "module_methods", name):
         return f"`{dotted}` runs at every step"
     updates = owner is not None and owner.is_optimizer and places.is_("hot", "updates", name)
-    if places.each_step(name) or places.each_step(dotted) or updates:
+    named = (places.each_step(name) or places.each_step(dotted)) and not _may_pick(routine, places)
+    if named or updates:
         return f"`{dotted}` runs at every step"
     put = stands_in(routine)
     last = put.rpartition(".")[2]
@@ -318,6 +319,11 @@ def root(
         if used and places.is_("hot", "decorators", used):
             return f"`{dotted}` is given to `{used}`"
     return ""
+
+
+def _may_pick(routine: Routine, places: Places) -> bool:
+    """Whether a function that is named for a sample may pick a part of the data: it holds no loop of the steps."""
+    return places.is_("hot", "draws", routine.name) and not routine.steps
 
 
 def _named_hot(routine: Routine, hot: tuple[str, ...]) -> bool:

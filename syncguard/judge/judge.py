@@ -7,14 +7,17 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from syncguard.infer.domain.sureness import CERTAIN
 from syncguard.infer.home import Home
 from syncguard.infer.project import World
 from syncguard.infer.routine import Context, Routine, Sighting
-from syncguard.infer.tell import Texts, snippet, sync_of
+from syncguard.infer.tell import SURENESS, Texts, snippet, sync_of
 from syncguard.judge.calling import Callers, kept_off
+from syncguard.judge.learnt import learns
 from syncguard.judge.led import Ways
 from syncguard.judge.left_out import as_number
 from syncguard.judge.manners import waits_so
+from syncguard.judge.moving import copied_again
 from syncguard.judge.opted import opted
 from syncguard.judge.patterns import hazard_of
 from syncguard.judge.place_heat import heat_of
@@ -22,7 +25,7 @@ from syncguard.judge.put import picked, put_behind
 from syncguard.judge.switched import switched
 from syncguard.judge.warmth import IF_HOT, Warmth
 from syncguard.pack import Pack
-from syncguard.terms import SETUP, Fact, Finding, Sync
+from syncguard.terms import BACKWARD, SETUP, Fact, Finding, Sync
 
 
 def findings_of(
@@ -61,23 +64,31 @@ def judged(
         return None
     lines = text_of(routine.home.path)
     sync = sync_of(sighting, routine, text_of)
-    rule = pack.by_hazard(hazard)
+    rule = pack.by_hazard(hazard.removeprefix(BACKWARD))
     words = {
         "source": source_of(sighting, sync, lines),
         "operand": sync.operand or snippet(sighting.at, lines),
         "op": shown(sync),
-        "how": how(sighting.op, world),
+        "how": how(sighting, world),
     }
+    message = rule.backward if hazard.startswith(BACKWARD) and rule.backward else rule.message
     hint = next((text for name, text in rule.hints if waits_so(name, sighting, routine, world, words)), rule.hint)
     return Finding(
-        sync.site, rule.code, rule.name, sync.op, rule.message.format(**words), hint.format(**words),
-        sync.because, path, heat, sync.confidence, rule.level, rule.breaks, sync.function,
+        sync.site, rule.code, rule.name, sync.op, message.format(**words), hint.format(**words),
+        sync.because, path, heat, SURENESS[surely(sighting, routine, world)], rule.level, rule.breaks, sync.function,
         options=(
             *opted(with_arms(sighting, routine), routine, callers, world, text_of),
             *switched(sighting, routine, callers, world, pack, text_of),
             *as_number(sighting, routine, callers, world),
         ),
     )  # fmt: skip
+
+
+def surely(sighting: Sighting, routine: Routine, world: World) -> int:
+    """How sure a wait is in its place: of a module that is moved, and of a backward, what stands around it tells."""
+    if sighting.hazard == SETUP:
+        return copied_again(sighting, routine, world.places)
+    return min(sighting.sure, learns(sighting, routine, world) if sighting.hazard.startswith(BACKWARD) else CERTAIN)
 
 
 def with_arms(sighting: Sighting, routine: Routine) -> Context:
@@ -103,14 +114,19 @@ PROTOCOLS: Final = {
 }  # fmt: skip
 
 
-def how(name: str, world: World) -> str:
-    """What a callable does inside that waits, behind a colon; '' where no row says so, and of a protocol."""
+def how(sighting: Sighting, world: World) -> str:
+    """What a callable does inside that waits, behind a colon; '' where no row says so, and of a protocol. Of one that
+    waits in several ways, those that this call meets."""
+    name = sighting.op
     op = world.op(name) if name not in PROTOCOLS else None
-    told = op.mechanism if op is not None else ""
-    if op is not None and told.startswith("as "):
-        like = told.removeprefix("as ")
-        other = world.op(like) or world.op(f"{name.rpartition('.')[0]}.{like}")
-        told = other.mechanism if other is not None else ""
+    if op is not None and op.mechanism.startswith("as "):
+        like = op.mechanism.removeprefix("as ")
+        op = world.op(like) or world.op(f"{name.rpartition('.')[0]}.{like}")
+    if op is None:
+        return ""
+    ways = [wait.how for wait in op.waits if wait.how]
+    met = [op.waits[n].how for n in sighting.met if n < len(op.waits) and op.waits[n].how]
+    told = "; ".join(met or ([op.mechanism] if op.mechanism else ways))
     return f": {told}" if told else ""
 
 

@@ -18,10 +18,18 @@ from syncguard.judge.defaults import Place, bound_before, is_data, may_be_data, 
 from syncguard.judge.leading import tests_around
 from syncguard.read import core
 from syncguard.read.core import Node, Param
-from syncguard.read.tags import BIND, CALL, CHOOSE, CONST, FUNCTION, IF, NAME
+from syncguard.read.tags import BIND, CALL, CHOOSE, CONST, FUNCTION, IF, NAME, SEQ
 from syncguard.read.walk import around, walk
 from syncguard.terms import Fact
 
+KINDS: Final = {
+    "int": "an int",
+    "float": "a float",
+    "str": "a text",
+    "list": "a list",
+    "tuple": "a tuple",
+    "dict": "a dict",
+}
 WRAPS: Final = ("torch.as_tensor", "torch.asarray")
 
 
@@ -35,6 +43,8 @@ def left_out(test: Node, outcome: bool, place: Place) -> str:
             return _never_kept(kept, place) if (what == "is not") is came else ""
         case core.Call() as call, False:
             return _no_tensor(_asked_for(call, place.frame), place)
+        case core.Call(fn=core.Name(id="isinstance"), args=(core.Name() as asked, kinds)), True:
+            return _of_python(asked, kinds, place)
         case core.Name() as asked, came:
             return _flagged(asked, came, place)
     return ""
@@ -165,6 +175,16 @@ def _no_tensor(asked: core.Name | None, place: Place) -> str:
     declared = promised(param.annotation, place.frame, "assumed") if param.annotation is not None else UNKNOWN
     alone = len({type(one) is Tensor for one in _kinds(declared)}) == 1  # else it may be a tensor or not
     return "" if alone else f"only where `{asked.id}` is no tensor"
+
+
+def _of_python(asked: core.Name, kinds: Node, place: Place) -> str:
+    """The same of a test whether an argument is of one of Python's own types, that is none unless it is given."""
+    param = _still(asked, place)
+    named = kinds.items if type(kinds) is SEQ else (kinds,)
+    words = [KINDS.get(kind.id, "") if type(kind) is NAME else "" for kind in named]
+    if param is None or not none_if_left(param) or not all(words):
+        return ""
+    return f"only where `{asked.id}` is {' or '.join(words)}"
 
 
 def _asked_for(call: core.Call, frame: Frame) -> core.Name | None:

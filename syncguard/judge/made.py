@@ -12,6 +12,7 @@ from syncguard.judge.called import Function, Where
 from syncguard.judge.common import shared_by_all, told_by
 from syncguard.judge.making import ANYWHERE
 from syncguard.judge.opted import ONLY, SEEN_MADE
+from syncguard.judge.warmth import ON_HOST
 from syncguard.terms import Fact, Finding
 
 Options = Mapping[Where, tuple[Fact, ...]]
@@ -32,6 +33,23 @@ def made_behind(files: Mapping[str, tuple[Function, ...]], asked: Iterable[Where
             todo += [class_of(maker) for maker, _ in makers[where]]
     elsewhere = [where for where, every in makers.items() if any(maker[0] != where[0] for maker, _ in every)]
     return _settled(dict.fromkeys(elsewhere, ()), makers)
+
+
+def made_on_host(files: Mapping[str, tuple[Function, ...]], asked: Iterable[Where]) -> dict[Where, Fact]:
+    """The classes, of those that hold one of the functions that are asked about, that nothing but functions makes whose
+    tensors are on the host, by one of these: a part of what prepares data."""
+    there = {(path, f.name): f for path, functions in files.items() for f in functions if f.host and f.makes}
+    made = {(one.path, one.name) for f in there.values() for one in f.makes}
+    classes = {where for where in map(class_of, asked) if where in made}
+    named = _named(files) if classes else {}
+    found: dict[Where, Fact] = {}
+    for where in classes:
+        makers = [maker for maker, _ in named[where] if class_of(maker) != where]
+        if all(maker in there for maker in makers) and (ANYWHERE, where[1]) not in named:
+            path, name = min(makers)
+            line = next(one.line for one in there[path, name].makes if (one.path, one.name) == where)
+            found[where] = Fact(f"made only in `{name}`, {ON_HOST}", line, path)
+    return found
 
 
 def with_options(finding: Finding, where: Where, behind: Options, made: Options) -> Finding:

@@ -13,6 +13,7 @@ from syncguard.judge.answers import asked, branched, checked, repeated, skipped,
 from syncguard.judge.changes import aimed_at, changes, holder, sets
 from syncguard.judge.extremes import elements, largest
 from syncguard.judge.masks import masked
+from syncguard.judge.moving import comes_back
 from syncguard.judge.picked import each_row, made, stored, written_back
 from syncguard.judge.standing import Place
 from syncguard.judge.together import neighbour
@@ -33,8 +34,10 @@ from syncguard.read.tags import (
     UPDATE,
 )  # fmt: skip
 from syncguard.read.walk import around, bound_in, walk
+from syncguard.terms import BACKWARD, SETUP
 
 KEPT: Final = re.compile(r"[A-Za-z_]\w*(\.\w+)*(\[[^()]*\])?")  # what can be kept: no call
+DEVIATION: Final = "deviation-check"
 BATCHES: Final = frozenset(("batch", "pinned batch", "part"))
 
 
@@ -203,9 +206,21 @@ def collected(place: Place) -> bool:
 
 
 def element(place: Place) -> bool:
-    """An element of a tensor, of which each turn of a loop fetches another one."""
+    """An element of a tensor, of which each turn of a loop fetches another one: one that it picks, or comes to."""
+    if any(why.text == "iterate" for why in place.causes[:1]):
+        return all(type(part) is NAME for part in place.read())
     picked = any(why.text == "torch.Tensor.__getitem__" for why in place.causes[:1])
     return picked and turned(place) and all(type(part) is INDEX for part in place.read())
+
+
+def filtered(place: Place) -> bool:
+    """It sorts out the elements of a tensor in a comprehension."""
+    at = place.sighting.at
+    asked = any(
+        type(part) is COMP and any(around(test.at, at) for _, _, tests in part.clauses for test in tests)
+        for part in place.pieces()
+    )
+    return asked and any(why.text == "iterate" for why in place.causes)
 
 
 def updated(place: Place) -> bool:
@@ -252,6 +267,26 @@ def bounded(place: Place) -> bool:
     return place.sighting.op.rpartition(".")[2] in place.world.places.tables["manners"]["bounds"]
 
 
+def deviated(place: Place) -> bool:
+    """It is drawn with a deviation that is checked, validation or not."""
+    return place.sighting.hazard == DEVIATION
+
+
+def backward(place: Place) -> bool:
+    """The call does not wait, but its backward does."""
+    return place.sighting.hazard.startswith(BACKWARD)
+
+
+def moved(place: Place) -> bool:
+    """It is a module that is moved, and all that it has."""
+    return place.sighting.hazard == SETUP
+
+
+def swapped(place: Place) -> bool:
+    """It is a module that goes back to the host as often."""
+    return moved(place) and comes_back(place.sighting, place.routine)
+
+
 def argument(place: Place) -> bool:
     op = place.sighting.op
     return op.startswith("torch.") and not op.startswith("torch.Tensor.__")
@@ -266,4 +301,5 @@ MANNERS: Final[dict[str, Callable[[Place], bool]]] = {
     "bounded": bounded, "chosen": chosen, "branched": branched, "added": added, "largest": largest,
     "elements": elements, "each_row": each_row, "stored": stored, "made": made, "written_back": written_back,
     "masked": masked, "written": written, "barred": barred, "neighbour": neighbour, "element": element,
+    "filtered": filtered, "deviated": deviated, "backward": backward, "moved": moved, "swapped": swapped,
 }  # fmt: skip

@@ -8,17 +8,20 @@ from typing import Final
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import lines_of
 from syncguard.infer.domain.contents import tensors_in
-from syncguard.infer.domain.values import came_from_device
+from syncguard.infer.domain.values import Why, came_from_device
 from syncguard.infer.functions.wrappers import thin
 from syncguard.infer.home import Home
 from syncguard.infer.parts import WORDS
 from syncguard.infer.project import World
 from syncguard.infer.routine import Routine, Sighting
+from syncguard.judge.learnt import learns
+from syncguard.judge.moving import copied_again
+from syncguard.judge.written import in_bfloat16, stays, with_itself
 from syncguard.read import core
 from syncguard.read.core import At
 from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION
 from syncguard.read.walk import walk
-from syncguard.terms import Heat
+from syncguard.terms import BACKWARD, SETUP, UPLOAD, Heat
 
 VALIDATION: Final = WORDS[0]
 NEAR: Final = 3  # lines between a synchronize and the clock that it is for
@@ -26,6 +29,8 @@ NEAR: Final = 3  # lines between a synchronize and the clock that it is for
 
 def hazard_of(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
     """The hazard of a sighting, looked at in its place."""
+    if sighting.hazard.startswith(BACKWARD):
+        return sighting.hazard if learns(sighting, routine, world) else ""
     refine = REFINE.get(sighting.hazard)
     return sighting.hazard if refine is None else refine(sighting, routine, world, heat)
 
@@ -38,14 +43,26 @@ def moved(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str
     root = None if why is None else why.root
     if root is not None and root.text == "prepared" and heat != "hot":
         return ""  # what a request brings has to cross once
-    if root is not None and root.text in world.places.tables["factories"]["built"] and root.at not in routine.filled:
+    built = world.places.tables["factories"]["built"]
+    if any(one is not None and one.text in built and one.at not in routine.filled for one in (root, _made(why, world))):
         return "built-on-host"
     return sighting.hazard
 
 
+def _made(why: Why | None, world: World) -> Why | None:
+    """What a tensor was made by, that views of it are passed over: `torch.arange(n.max())` of `.. [None]`, whatever its
+    size was computed of."""
+    while why is not None and why.text.rpartition(".")[2] in world.places.tables["views"]["names"]:
+        why = why.parent
+    return why
+
+
 def fetched(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
     """What a function writes, of what it is given, into a tensor that it makes on the host is there already for all
-    that it tells, unless it names a device: `found = torch.zeros(n); found[0] = x.sum()`. A model would be on one."""
+    that it tells, unless it names a device: `found = torch.zeros(n); found[0] = x.sum()`. A model would be on one, but
+    for one that is made there, and moved nowhere, before it is saved."""
+    if world.places.is_("manners", "saves", sighting.op.rpartition(".")[2]) and stays(sighting, routine, world):
+        return ""
     if heat == "hot" or routine.owner is not None or not world.places.is_("manners", "written", sighting.op):
         return sighting.hazard
     root = None if sighting.why is None else sighting.why.root
@@ -193,8 +210,26 @@ def unprecise(sighting: Sighting, routine: Routine, world: World, heat: Heat) ->
     return sighting.hazard if home.steps and not says(home, "precision", world) else ""
 
 
+def compared(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
+    """Of a tensor and itself the host knows that they are equal, where a row says that only other memory is asked."""
+    op = world.op(sighting.op)
+    asks = op is not None and any(condition == "compared" for wait in op.waits for condition, _ in wait.when)
+    return "" if asks and with_itself(sighting, routine) else sighting.hazard
+
+
+def read_inside(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
+    """A call that reads what is of another dtype reads nothing of what is written to be of the right one."""
+    return "" if in_bfloat16(sighting, routine, world) else sighting.hazard
+
+
+def set_up(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
+    """To move a module is setup, but for a step that does it each time, and copies what it moves."""
+    moves = sighting.op.rpartition(".")[2] in world.places.tables["manners"]["moves"]
+    return UPLOAD if heat == "hot" and moves and copied_again(sighting, routine, world.places) else SETUP
+
+
 REFINE: Final[dict[str, Callable[[Sighting, Routine, World, Heat], str]]] = {
-    "copy-to-host": fetched, "copy-to-device": moved, "synchronize": synchronized, "empty-cache": repeated,
+    "copy-to-host": fetched, UPLOAD: moved, "synchronize": synchronized, "empty-cache": repeated,
     "unpinned-loader": loaded, "matmul-precision": unprecise, "debugging-on": debugging,
-    "distribution-validation": validated,
+    "distribution-validation": validated, SETUP: set_up, "tensor-equality": compared, "hidden-read": read_inside,
 }  # fmt: skip

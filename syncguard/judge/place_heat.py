@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from syncguard.infer.routine import Context, Routine, Sighting
-from syncguard.judge.few import by_column, few_turns, reads_each, small
+from syncguard.judge.done import loads, makes_parameters, writes
+from syncguard.judge.few import by_column, few_turns, names_each, reads_each, small
 from syncguard.judge.heat import around_what
 from syncguard.judge.paced import shown_at_end
 from syncguard.judge.phases import fits
 from syncguard.judge.seldom import (
     clicked,
     ends_phase,
-    loads,
     makes_groups,
     script,
     takes_no_steps,
     trial,
-    writes,
 )
-from syncguard.judge.warmth import ASKED, BETWEEN, FITS, LOADS, SELDOM, WRITES, Warmth
+from syncguard.judge.warmth import ASKED, BETWEEN, FITS, LOADS, MAKES, SELDOM, WRITES, Warmth
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.tags import LOOP, NAME
@@ -48,7 +47,9 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
         runs = places.tables["hot"]["loop_runs"]
         whole = any(type(loop.node) is LOOP and call in loop.node.calls for loop in context.loops for call in runs)
         few = all(few_turns(loop.node) or reads_each(loop.node) for loop in context.loops)
-        few = few or (base == "amortized" and all(by_column(loop.node) for loop in context.loops))
+        few = few or (
+            base == "amortized" and all(by_column(loop.node) or names_each(loop.node) for loop in context.loops)
+        )
         if not (whole or few):  # a script's own loop may run long
             base, path = "unknown", ()
     once = around_what(routine, context, places) if base == "hot" and not lasting else ""
@@ -78,13 +79,17 @@ def _once(sighting: Sighting, routine: Routine, places: Places) -> str:
     lasting = sighting.hazard in places.tables["hot"]["settings"]
     if lasting or routine.steps or any(one.reason for one in loops):
         return ""
+    if makes_parameters(sighting.at, routine, places):
+        return MAKES
     if fits(routine, places) and all(small(one.node) or by_column(one.node) for one in loops):
         return FITS
     if not all(small(one.node) for one in loops):
         return ""
     if routine.errand:
         return SELDOM
-    return WRITES if writes(routine, places) else LOADS if loads(routine, places) else ""
+    if writes(routine, places):
+        return WRITES
+    return LOADS if loads(routine, places) else ""
 
 
 def _named_for(op: str, routine: Routine) -> bool:

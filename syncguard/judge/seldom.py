@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Sequence
 from typing import Final
 
-from syncguard.infer.branches.stepping import called_path
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import handed_about
 from syncguard.infer.classes import ClassInfo
@@ -13,13 +12,13 @@ from syncguard.infer.domain.contents import tensors_in
 from syncguard.infer.domain.values import Const, Host, Named, options
 from syncguard.infer.routine import Routine, Sighting
 from syncguard.judge.calling import callers_of, is_open
+from syncguard.judge.done import rewrites_graph
 from syncguard.judge.few import small
 from syncguard.judge.remade import made_anew
 from syncguard.judge.stands_in import stands_in
 from syncguard.places import Places, matches
 from syncguard.read import core
-from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, FUNCTION, LEAVE, LOOP, NAME, RUN, WITH
+from syncguard.read.tags import ATTR, CALL, FUNCTION, LEAVE, LOOP, NAME, RUN
 from syncguard.read.walk import bound_in, walk
 
 EQUALS: Final = ("__eq__", "__ne__")
@@ -138,6 +137,7 @@ def is_cold_anyway(routine: Routine, places: Places, cold: tuple[str, ...]) -> b
     return (
         (bool(routine.host) and not places.is_("host", "functions", name))  # what makes a batch runs for each
         or places.is_("cold", "checks", routine.given_to)
+        or places.is_("cold", "tracers", routine.given_to)
         or matches(cold, name)
         or matches(cold, dotted)
         or test_file(routine, places)
@@ -147,6 +147,7 @@ def is_cold_anyway(routine: Routine, places: Places, cold: tuple[str, ...]) -> b
         or makes_groups(routine, places)
         or in_a_try(routine, places)
         or loads_state(routine, places)
+        or rewrites_graph(routine, places)
         or put_for(routine, places)
         or moves_model(routine, places)
     )
@@ -185,34 +186,6 @@ def makes_groups(routine: Routine, places: Places) -> bool:
 def ends_phase(sighting: Sighting, routine: Routine, places: Places) -> bool:
     """Whether this is a barrier in a function that has no tensors exchanged, which are in order without it."""
     return places.is_("cold", "barriers", sighting.op) and not _calls(routine, places.collectives)
-
-
-def writes(routine: Routine, places: Places) -> bool:
-    """Whether each call of a function writes a file, and no memory: `np.savez(path, x)`, behind no test and in no
-    loop."""
-    made = _each_call(routine) if not _calls(routine, places.memories) else ()
-    return any(type(run) is RUN and places.is_("cold", "writers", called_path(call)) for run, call in made)
-
-
-def loads(routine: Routine, places: Places) -> bool:
-    """Whether each call of a function reads a checkpoint: `state = torch.load(path)`; what gives one of many samples
-    may read a file for each."""
-    if places.is_("host", "item_methods", routine.name) or places.is_("cold", "readers_of_each", routine.name):
-        return False
-    return any(places.is_("cold", "readers", called_path(call)) for _, call in _each_call(routine))
-
-
-def _each_call(routine: Routine) -> Iterator[tuple[Node, core.Call]]:
-    """The statements of a function that stand behind no test and in no loop, and the calls that they make."""
-    node = routine.node
-    todo = [*node.body] if type(node) is FUNCTION else []
-    while todo:
-        part = todo.pop()
-        if type(part) is WITH:
-            todo += part.body
-        call = part.value if type(part) is RUN or type(part) is BIND or type(part) is LEAVE else None
-        if type(call) is CALL:
-            yield part, call
 
 
 def logarithm(routine: Routine) -> bool:

@@ -54,7 +54,8 @@ def _asks(test: Node, outcome: bool, place: Place) -> bool:
             few = value in FEW and not isinstance(value, bool)
             asked = value is not False and not few if equal else few or value is False
             asked = asked and (text or _item(left) is None)  # a number of several is a size
-            return asked and value != "" and (_setting(left, place, text) or (text and _answered(left, place)))
+            chosen = text or (type(left) is ATTR and isinstance(value, int | float) and equal)
+            return asked and value != "" and (_setting(left, place, chosen) or (text and _answered(left, place)))
         case core.Do(what="==" | "in", args=(left, right)) if outcome and _names(right):
             return not carried(right, is_carrier(place)) and _setting(left, place, text=True)
         case core.Do(what="in", args=(core.Const(value=str()), right)):

@@ -14,15 +14,17 @@ from syncguard.read.walk import around, binds, mentions, walk
 
 
 def neighbour(place: Place) -> bool:
-    """Something else is fetched just above or below, both are fetched whatever comes of the other, or it is fetched in
-    the turns of a comprehension."""
+    """Something else is fetched just above or below, as often, both are fetched whatever comes of the other, or it is
+    fetched in the turns of a comprehension."""
     one = place.sighting
+    turns = [loop.at for loop in one.context.loops]
     if any(type(part) is COMP and around(part.at, one.at) for part in place.pieces()):
         return True
     return any(
         other.hazard == one.hazard
         and other.at[:2] != one.at[:2]
         and abs(other.at[0] - one.at[0]) <= 1
+        and [loop.at for loop in other.context.loops] == turns
         and not _needs(place, *sorted((one.at, other.at)))
         for other in place.routine.sightings.values()
     )

@@ -12,6 +12,7 @@ BY_NAME = "by its name what runs seldom, unless another file calls it at every s
 AROUND = "in its file called only now and then, or around loops that take the steps"
 BETWEEN = "ends a phase, unless another file calls it at every step"
 LOADS = "in a function that reads a checkpoint whenever it is called, unless another file calls it at every step"
+MAKES = "where parameters of a model are made, unless another file calls it at every step"
 WRITES = "in a function that writes a file whenever it is called, unless another file calls it at every step"
 FITS = "in a method that fits what others then use, unless another file calls it at every step"
 ASKED = "in a function named for the wait, which its callers ask for, unless another file calls it at every step"
@@ -20,6 +21,7 @@ UNASKED = "but only where an option is set that is off by default"
 UNNAMED = "in a private module that nothing in its package names"
 TEMPLATE = "in a template that nothing imports"
 UNCALLED = "in a function of its package's own that nothing there names"
+ON_HOST = "whose tensors are on the host"
 IF_HOT = "no hazard unless another file calls it at every step"
 
 
@@ -39,9 +41,14 @@ class Warmth(msgspec.Struct, frozen=True):
 def for_callers(path: tuple[Fact, ...]) -> bool:
     """Whether a path to what runs seldom says that it does as far as its own file tells."""
     return for_hot_code(path) or any(
-        fact.text in (SELDOM, BY_NAME, AROUND, BETWEEN, LOADS, WRITES, FITS, ASKED) or fact.text in BESIDE
+        fact.text in (SELDOM, BY_NAME, AROUND, BETWEEN, LOADS, MAKES, WRITES, FITS, ASKED) or fact.text in BESIDE
         for fact in path
     )
+
+
+def for_host(path: tuple[Fact, ...]) -> bool:
+    """Whether a path says that a function is called for what is on the host."""
+    return any(fact.text.endswith(ON_HOST) for fact in path)
 
 
 def by_name(path: tuple[Fact, ...]) -> bool:

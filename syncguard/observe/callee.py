@@ -26,7 +26,8 @@ from syncguard.observe.simulate.arguments import Arguments
 from syncguard.observe.simulate.conditions import hold
 from syncguard.observe.simulate.marks import DEVICE, HOST, mark
 from syncguard.pack import Pack
-from syncguard.terms import Op
+from syncguard.returns import depends_on
+from syncguard.terms import Op, Wait
 
 UNKNOWN = "unpredicted"
 TORCH = os.path.dirname(torch.__file__) + os.sep
@@ -60,6 +61,7 @@ class Callee:
     op: str
     hazard: str
     decides: bool = False
+    depends: str = ""  # on sizes, or on the layout, which only a run knows
 
 
 def callee(frames: Sequence[FrameType], pack: Pack) -> Callee:
@@ -93,7 +95,8 @@ def _waiting(named: Iterator[tuple[str, Given | None]], frame: FrameType, pack: 
     for name, args in named:
         row = pack.op(name)
         if row is not None and row.waits:
-            return Callee(name, hazard(row, args), decides(frame.f_code, frame.f_lasti))
+            wait = met(row, args)
+            return Callee(name, wait.hazard, decides(frame.f_code, frame.f_lasti), depends_on(wait.when))
     return None
 
 
@@ -127,24 +130,24 @@ def program_frames(start: FrameType | None) -> tuple[FrameType, ...]:
     return tuple(found)
 
 
-def hazard(row: Op, args: Given | None) -> str:
-    """The hazard of the row's wait that these arguments meet; its first, where they are not known.
+def met(row: Op, args: Given | None) -> Wait:
+    """The row's wait that these arguments meet; its first, where they are not known.
 
     What cannot be read of them is taken to be as a wait needs it, where no other wait fits what can.
     """
     if args is None or len(row.waits) < 2:
-        return row.waits[0].hazard
+        return row.waits[0]
     _place(args)
     given = Arguments(row.args, *args)
-    open_to_doubt = ""
+    open_to_doubt: Wait | None = None
     for wait in row.waits:
         read = [(test, names) for test, names in wait.when if not _unread(given, names)]
         if not hold(tuple(read), given):
             continue
         if len(read) == len(wait.when):
-            return wait.hazard
-        open_to_doubt = open_to_doubt or (wait.hazard if read else "")
-    return open_to_doubt or row.waits[0].hazard
+            return wait
+        open_to_doubt = open_to_doubt or (wait if read else None)
+    return open_to_doubt or row.waits[0]
 
 
 def _unread(given: Arguments, names: str) -> bool:

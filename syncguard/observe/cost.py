@@ -2,7 +2,8 @@
 
 Nothing here imports torch. Times are microseconds on one clock. A wait's length is not its cost: without it the host
 would queue earlier, and the device profits only as far as it stood idle. So a `bubble` is idle time, and what several
-waits cost together is found by replaying the window without them, never by adding.
+waits cost together is found by replaying the window without them, never by adding. What only reads a number takes the
+host longer than it waits: then the whole call goes.
 """
 
 from __future__ import annotations
@@ -44,10 +45,18 @@ class Stop:
     decides: bool = False  # the program branches on the value at once
     kind: str = ""
     op: str = ""
+    before: float = 0.0  # of a call that does nothing but read a number: what it takes the host until it waits,
+    after: float = 0.0  # and then until it returns
+    copies: tuple[int, ...] = ()  # the works by which the number gets to the host
 
     @property
     def length(self) -> float:
         return self.end - self.start
+
+    @property
+    def call(self) -> float:
+        """What the question takes the host besides the waiting."""
+        return self.before + self.after
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,14 +190,16 @@ def planned(trace: Trace) -> Plan:
 def replay(trace: Trace, removed: Collection[int] = (), plan: Plan | None = None) -> Replay:
     """The window without some of its stops (by number): what the host did between them takes as long as before.
 
-    Each thread keeps its order and its own work, each stream its order and each work its length; work begins when it
-    has reached the device and all that it must follow is done. Every step of this is a sum or a maximum, so that
-    removing more never costs time.
+    A call that does nothing but read a number goes with its stop, and the number is copied no more; of any other call
+    the waiting alone goes. Each thread keeps its order and its own work, each stream its order and each work its
+    length; work begins when it has reached the device and all that it must follow is done. Every step of this is a sum
+    or a maximum, so that removing more never costs time.
     """
     plan = plan or planned(trace)
     carried = dict(trace.carried)
     host: dict[int, tuple[float, float]] = {}  # of each thread: when it was free, then and now
     done = [work.end for work in trace.works]
+    unasked = frozenset(w for n, stop in enumerate(trace.stops) if n in removed for w in stop.copies)
     for is_stop, n in plan.order:
         if is_stop:
             stop = trace.stops[n]
@@ -196,7 +207,9 @@ def replay(trace: Trace, removed: Collection[int] = (), plan: Plan | None = None
             end = now + max(stop.start - was, 0.0)
             if n not in removed:
                 end = _released(stop, end, plan.targets[n], trace, done)
-            host[stop.thread] = (max(was, stop.end), end)
+                host[stop.thread] = (max(was, stop.end), end)
+            else:
+                host[stop.thread] = (max(was, stop.end + stop.after), max(end - stop.before, trace.begin))
         else:
             work, before = trace.works[n], plan.follows[n]
             was, now = host.get(work.thread, (trace.begin, trace.begin))
@@ -207,7 +220,7 @@ def replay(trace: Trace, removed: Collection[int] = (), plan: Plan | None = None
             idle = work.queued >= free  # then what it takes to reach the device is hidden where that has other work
             ready = queued + latency if idle else queued
             start = max([ready, left, *(done[w] for w in before)]) + (0.0 if idle else latency)
-            done[n] = start + work.end - work.start
+            done[n] = start + work.end - work.start if n not in unasked else max([left, *(done[w] for w in before)])
             host[work.thread] = (max(was, work.queued + work.taken), queued + work.taken)
     was, now = host.get(trace.thread, (trace.begin, trace.begin))
     queued = max([now + max(trace.end - was, 0.0), *(end for _, end in host.values())])
@@ -227,8 +240,11 @@ def what_ifs(trace: Trace, groups: Mapping[int, Collection[int]] | None = None) 
     base = replay(trace, (), plan).step_us
 
     def tried(waits: Sequence[int]) -> WhatIf:
-        step = replay(trace, frozenset(n for wait in waits for n in groups[wait]), plan).step_us
-        return WhatIf(tuple(sorted(waits)), round(step / 1e3, 4), round((base - step) / 1e3, 4))
+        gone = frozenset(n for wait in waits for n in groups[wait])
+        step = replay(trace, gone, plan).step_us
+        calls = sum(trace.stops[n].call for n in gone) / trace.steps
+        times = (round(time / 1e3, 4) for time in (step, base - step, calls))
+        return WhatIf(tuple(sorted(waits)), *times)
 
     caused = bubbles(trace)
     ranked = sorted(groups, key=lambda wait: -sum(caused[n] for n in groups[wait]))

@@ -235,7 +235,10 @@ class Device:
             if one.decides:
                 self._deciding.add(number)
             with self._lock:
-                line = self.seen(Seen(one.op, one.hazard, "forward" if node is None else "backward", forward, 0, kind))
+                seen = Seen(
+                    one.op, one.hazard, "forward" if node is None else "backward", forward, 0, kind, one.depends
+                )
+                line = self.seen(seen)
             if line is not None and line >= 0:
                 self.lines[number] = line
             if node is not None and "nodes" in self.layers and not self._nodes.is_open:
@@ -273,8 +276,9 @@ class Device:
         for frame in forward:
             for name in spelled(frame.code, frame.instruction):
                 row = self.pack.op(name)
-                if row is not None and row.waits:
-                    return Callee(name, row.waits[0].hazard)
+                waits = (*row.waits, *row.backward) if row is not None else ()
+                if waits:
+                    return Callee(name, waits[0].hazard)
         return Callee(str(node.name()), UNKNOWN)
 
     def _open_nodes(self) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from syncguard.observe.cost import Stop, Trace, Work
+from syncguard.observe.questions import args_of, correlation_of, length_of, questions
 from syncguard.record import Span
 
 MARK = "syncguard:"
@@ -49,25 +50,28 @@ def read(data: Any, decides: Collection[int] = ()) -> Profile:
     events = data.get("traceEvents") if isinstance(data, dict) else None
     if not isinstance(events, list):
         raise Unreadable("no `traceEvents`: not a trace of torch.profiler")
-    spans = sorted((e for e in events if e.get("ph") == "X" and "ts" in e), key=lambda e: (float(e["ts"]), -_taken(e)))
+    spans = sorted(
+        (e for e in events if e.get("ph") == "X" and "ts" in e), key=lambda e: (float(e["ts"]), -length_of(e))
+    )
     marks = [e for e in spans if e["name"].startswith(MARK) and e.get("cat") != "gpu_user_annotation"]
     steps = [float(e["ts"]) for e in marks if e["name"].startswith(f"{MARK}step")]
     host = [e for e in spans if e.get("cat") in RUNTIME]
     begin = steps[0] if steps else min((float(e["ts"]) for e in host), default=0.0)
-    end = steps[-1] if len(steps) > 1 else max((float(e["ts"]) + _taken(e) for e in host), default=begin)
+    end = steps[-1] if len(steps) > 1 else max((float(e["ts"]) + length_of(e) for e in host), default=begin)
     threads = _threads(spans, marks)
-    calls = {_correlation(e): e for e in host if _correlation(e)}
+    calls = {correlation_of(e): e for e in host if correlation_of(e)}
     done = [e for e in spans if e.get("cat") in DEVICE and begin <= _queued(e, calls) < end]
     works = _works(done, calls, threads, begin)
     stops = [*_held(host, done, spans, begin, end)]
     numbers = _joined(stops, marks, done, calls)
     ops, streams = _ops(stops, spans), _streams(spans)
+    asked = questions(stops, ops, done, calls, marks)
     trace = Trace(
         _after(works, spans, calls, begin),
         tuple(
-            Stop(float(e["ts"]) - begin, float(e["ts"]) + _taken(e) - begin, threads.get(e["tid"], e["tid"]),
-                 streams.get(_correlation(e), ""), wait, wait in decides, e["name"], op)
-            for e, wait, op in zip(stops, numbers, ops, strict=True)
+            Stop(float(e["ts"]) - begin, float(e["ts"]) + length_of(e) - begin, threads.get(e["tid"], e["tid"]),
+                 streams.get(correlation_of(e), ""), wait, wait in decides, e["name"], op["name"] if op else "", *asks)
+            for e, wait, op, asks in zip(stops, numbers, ops, asked, strict=True)
         ),
         0.0, end - begin, max(len(steps) - 1, 1), next((_thread(e["tid"]) for e in marks), 0),
         tuple((_number(e), float(e["ts"]) - begin) for e in marks if e["name"].startswith(f"{MARK}step"))[:-1],
@@ -98,30 +102,17 @@ def _number(mark: Mapping[str, Any]) -> str:
     return str(mark["name"]).rpartition(" ")[2]
 
 
-def _taken(event: Mapping[str, Any]) -> float:
-    return float(event.get("dur", 0.0))
-
-
-def _args(event: Mapping[str, Any]) -> Mapping[str, Any]:
-    args = event.get("args")
-    return args if isinstance(args, Mapping) else {}
-
-
-def _correlation(event: Mapping[str, Any]) -> Any:
-    return _args(event).get("correlation") or 0
-
-
 def _thread(tid: Any) -> int:
     return tid if isinstance(tid, int) else hash(tid) & 0xFFFFFFFF
 
 
 def _queued(event: Mapping[str, Any], calls: Mapping[Any, Mapping[str, Any]]) -> float:
-    call = calls.get(_correlation(event))
+    call = calls.get(correlation_of(event))
     return float((call or event)["ts"])
 
 
 def _lane(event: Mapping[str, Any]) -> str:
-    args = _args(event)
+    args = args_of(event)
     return f"{args.get('device', 0)}:{args.get('stream', 0)}"
 
 
@@ -143,13 +134,13 @@ def _works(
 ) -> list[Work]:
     answer = []
     for event in done:
-        call = calls.get(_correlation(event))
+        call = calls.get(correlation_of(event))
         start = float(event["ts"]) - begin
         queued = min(_queued(event, calls) - begin, start)
         # A copy that holds the host up is waited for besides, so that queuing it takes no time of its own.
-        taken = 0.0 if call is None or _holds(call, event) else _taken(call)
+        taken = 0.0 if call is None or _holds(call, event) else length_of(call)
         thread = threads.get(call["tid"], 0) if call is not None else 0
-        answer.append(Work(_lane(event), start, start + _taken(event), queued, taken, thread, event["name"]))
+        answer.append(Work(_lane(event), start, start + length_of(event), queued, taken, thread, event["name"]))
     return answer
 
 
@@ -158,7 +149,7 @@ def _carried(earlier: Iterable[Mapping[str, Any]], begin: float) -> dict[str, fl
     found: dict[str, float] = {}
     for event in earlier:
         lane = _lane(event)
-        found[lane] = max(found.get(lane, 0.0), float(event["ts"]) + _taken(event) - begin)
+        found[lane] = max(found.get(lane, 0.0), float(event["ts"]) + length_of(event) - begin)
     return {lane: until for lane, until in found.items() if until > 0}
 
 
@@ -168,27 +159,27 @@ def _holds(call: Mapping[str, Any], work: Mapping[str, Any]) -> bool:
     """
     if "Memcpy" not in call["name"] or DEVICES.search(work["name"]):
         return False
-    ends = float(call["ts"]) + _taken(call)
+    ends = float(call["ts"]) + length_of(call)
     may = "Async" not in call["name"] or "Pageable" in work["name"]
-    return may and ends >= float(work["ts"]) + _taken(work) - SLACK
+    return may and ends >= float(work["ts"]) + length_of(work) - SLACK
 
 
 def _held(
     host: Iterable[Mapping[str, Any]], done: Sequence[Mapping[str, Any]], spans: object, begin: float, end: float
 ) -> Iterator[Mapping[str, Any]]:
     """The calls of the runtime, within the window, that held the host up."""
-    works = {_correlation(e): e for e in done}
-    ends = sorted(float(e["ts"]) + _taken(e) for e in done)
+    works = {correlation_of(e): e for e in done}
+    ends = sorted(float(e["ts"]) + length_of(e) for e in done)
     for call in host:
         at = float(call["ts"])
         if not begin <= at < end:
             continue
-        work = works.get(_correlation(call))
-        grown = MEMORY.fullmatch(call["name"]) and _taken(call) >= LONG
+        work = works.get(correlation_of(call))
+        grown = MEMORY.fullmatch(call["name"]) and length_of(call) >= LONG
         if (
             HELD.fullmatch(call["name"])
             or (work is not None and _holds(call, work))
-            or (grown and bisect_right(ends, at) < bisect_right(ends, at + _taken(call)))
+            or (grown and bisect_right(ends, at) < bisect_right(ends, at + length_of(call)))
         ):
             yield call
 
@@ -204,7 +195,7 @@ def _joined(
     After a mark `before` come the stops of that wait, until the thread queues something other than a copy or is marked
     again. A mark `after` speaks of the last stop before it that is nobody's yet; several in a row of as many stops.
     """
-    kernels = (calls[_correlation(e)] for e in done if e.get("cat") == "kernel" and _correlation(e) in calls)
+    kernels = (calls[correlation_of(e)] for e in done if e.get("cat") == "kernel" and correlation_of(e) in calls)
     told: list[tuple[float, int, Any, str, int]] = []
     told += [(float(e["ts"]), 1, e["tid"], "stop", n) for n, e in enumerate(stops)]
     told += [(float(e["ts"]), 2, e["tid"], "kernel", 0) for e in kernels]
@@ -244,28 +235,28 @@ def _settle(answer: list[int], free: list[int], numbers: Sequence[int]) -> None:
         free.clear()
 
 
-def _ops(stops: Iterable[Mapping[str, Any]], spans: Sequence[Mapping[str, Any]]) -> list[str]:
+def _ops(stops: Iterable[Mapping[str, Any]], spans: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any] | None]:
     """The outermost operator that each stop lies in: aten::item, aten::nonzero."""
     ops: dict[Any, list[Mapping[str, Any]]] = {}
     for event in spans:
         if event.get("cat") == "cpu_op" and not event["name"].startswith(BACKWARD):
             ops.setdefault(event["tid"], []).append(event)
-    answer = []
+    answer: list[Mapping[str, Any] | None] = []
     for stop in stops:
         mine = ops.get(stop["tid"], [])
         at = float(stop["ts"])
         last = bisect_right(mine, at, key=lambda e: float(e["ts"]))
-        name = ""
+        outermost = None
         for event in reversed(mine[max(0, last - 200) : last]):
-            if float(event["ts"]) + _taken(event) >= at + _taken(stop) - SLACK:
-                name = event["name"]  # further out
-        answer.append(name)
+            if float(event["ts"]) + length_of(event) >= at + length_of(stop) - SLACK:
+                outermost = event  # further out
+        answer.append(outermost)
     return answer
 
 
 def _syncs(spans: Iterable[Mapping[str, Any]], name: str) -> Iterator[Mapping[str, Any]]:
     """The arguments of the profiler's `cuda_sync` rows of this name: absent in some versions, so only a refinement."""
-    return (_args(e) for e in spans if e.get("cat") == "cuda_sync" and e["name"] == name)
+    return (args_of(e) for e in spans if e.get("cat") == "cuda_sync" and e["name"] == name)
 
 
 def _streams(spans: Iterable[Mapping[str, Any]]) -> dict[Any, str]:

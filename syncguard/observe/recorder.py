@@ -53,6 +53,8 @@ class Seen(Protocol):
     def forward(self) -> tuple[Gone, ...] | None: ...
     @property
     def kind(self) -> str: ...
+    @property
+    def depends(self) -> str: ...
 
 
 class Key(NamedTuple):
@@ -77,6 +79,7 @@ class Entry:
     kind: str
     stack: tuple[Spot, ...]
     call: str
+    depends: str = ""
     moments: dict[int, int] = field(default_factory=dict)
     entrances: dict[tuple[int, int], Spot] = field(default_factory=dict)
 
@@ -152,7 +155,7 @@ class Recorder:
             if entry is None:
                 key = Key(code, instruction, seen.op, seen.hazard, phase, forward, rest[3], allowed)
                 stack = tuple(callers(frame, self.files))
-                entry = Entry(len(self.entries), key, seen.kind, stack, call_of(frame, self.device_of))
+                entry = Entry(len(self.entries), key, seen.kind, stack, call_of(frame, self.device_of), seen.depends)
                 self.entries[number] = entry
                 self.group = rank_in_group() or self.group
             self.seen += not allowed
@@ -214,12 +217,14 @@ class Recorder:
                 numbers[step] = numbers.get(step, 0) + times
         if not any(told.step(moment) for moment in entry.moments if moment != told.tail):
             numbers = {}
+        often = sum(step > self.warmup for step in numbers) > 1
+        hazard = self.pack.again(key.op, key.hazard) if often else key.hazard
         return Wait(
             place=self._place(Spot(key.code, key.instruction)),
             op=key.op,
-            hazard=key.hazard,
+            hazard=hazard,
             kind=entry.kind,
-            code=self.pack.code_of(key.hazard),
+            code=self.pack.code_of(hazard),
             phase=key.phase,
             forward=self._place(Spot(*key.forward)) if key.forward else None,
             thread=key.thread,
@@ -231,6 +236,7 @@ class Recorder:
             verdict=cost.verdict,
             allowed=key.allowed,
             call=entry.call,
+            depends=entry.depends,
             entrances=tuple(dict.fromkeys(map(self._place, entry.entrances.values()))),
         )
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 
 MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
+MODULE = "setup.py"  # of these, what may be a module as any other
 INSTALLED = ("site-packages", "dist-packages")
 SOURCES = ("", "src", "lib", "python")  # where a project keeps its packages, below its top
 STANDARD = sys.stdlib_module_names
@@ -96,10 +97,11 @@ def _holds_python(folder: str) -> bool:
 def _roots(folder: str) -> tuple[tuple[str, str], ...]:
     """Where absolute imports of a file in `folder` are looked up: folders, and the one package that counts there."""
     start = folder
-    while "__init__.py" in listing(folder) and listing(folder).isdisjoint(MARKS):
+    while "__init__.py" in listing(folder) and not _is_top(folder):
         folder = _up(folder)
     if "__init__.py" in listing(folder):  # a project's top may look like a package, and may be one
-        return tuple((os.path.join(folder, source) if source else folder, "") for source in (*SOURCES, ".."))
+        inside = [(os.path.join(folder, source) if source else folder, "") for source in SOURCES]
+        return (*inside, (_up(folder), ""))
     top = folder
     while not any(mark in listing(top) for mark in MARKS):
         above = _up(top)
@@ -111,6 +113,12 @@ def _roots(folder: str) -> tuple[tuple[str, str], ...]:
     return tuple(
         dict.fromkeys([(folder, ""), *[(os.path.join(top, source) if source else top, "") for source in SOURCES]])
     )
+
+
+def _is_top(package: str) -> bool:
+    """Whether a folder with `__init__.py` is a project's top, too; in a package, `setup.py` is one of its modules."""
+    marks = listing(package).intersection(MARKS)
+    return bool(marks) and (marks != {MODULE} or "__init__.py" not in listing(_up(package)))
 
 
 def _packages(folder: str) -> Iterator[tuple[str, str]]:

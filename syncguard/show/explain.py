@@ -6,13 +6,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from syncguard.judge.caused import by_caller
 from syncguard.pages import MANNERS
 from syncguard.rows import state
 from syncguard.show.full import BREAKS, WIDEST
 from syncguard.show.look import Look, plural, printable, width_of, wrapped
 from syncguard.show.shorter import shorter
-from syncguard.terms import Fact, Finding, Op, Rule, Site, Wait
+from syncguard.terms import SETUP, Fact, Finding, Op, Rule, Site, Wait
 
 WHEN = {
     "missing": "{} is not given",
@@ -113,11 +115,17 @@ def op(row: Op, rules: Mapping[str, Rule], look: Look) -> Iterator[str]:
     yield look.paint("head", row.name + (f"({', '.join(row.signature)})" if row.signature else ""))
     if row.returns:
         yield from _entry("returns", " ".join(row.returns.split()), look)
-    if not row.waits:
+    if not any(wait.hazard not in rules or rules[wait.hazard].level != "advice" for wait in row.waits):
         yield from _entry("waits", "never" if row.known else "not known to wait: no row says either way", look)
     for wait in row.waits:
         rule = rules.get(wait.hazard)
-        yield from _entry("waits", f"{when(wait, row)}{f' ({rule.code} {rule.name})' if rule else ''}", look)
+        how = f": {wait.how}" if wait.how else ""
+        page = f"{rule.code} {rule.name}" if rule else SETUP if wait.hazard == SETUP else ""
+        label = "advice" if rule is not None and rule.level == "advice" else "waits"
+        yield from _entry(label, f"{when(wait, row)}{f' ({page})' if page else ''}{how}", look)
+    for wait in row.backward:
+        rule = rules.get(wait.hazard)
+        yield from _entry("backward", f"waits {later(wait, row)}{f' ({rule.code} {rule.name})' if rule else ''}", look)
     versions = [f"since torch {row.since}" if row.since else "", f"until torch {row.until}" if row.until else ""]
     yield from _entry("holds", ", ".join(text for text in versions if text), look)
     yield from _entry("how", row.mechanism, look)
@@ -207,13 +215,21 @@ def when(wait: Wait, row: Op) -> str:
     return ", ".join(text for text in (when, *versions) if text)
 
 
+def later(wait: Wait, row: Op) -> str:
+    """When the backward of a call waits, as a sentence."""
+    needs = f"when `{wait.of}` has a gradient" if wait.of else ""
+    told = when(replace(wait, on="always"), row)
+    return f"{needs} and {told}" if needs and told.startswith("when") else needs or told
+
+
 def _state(row: Op) -> str:
     """How well the row is known, in a few words."""
     known = state(row.evidence)
-    if known != "measured":
-        return f"{known}, not measured on a device yet"
-    lines = [item for item in row.evidence if item["state"] == "measured"]
-    return "measured on " + "; ".join(f"{i['device']}, torch {i['torch']}, {i['date']}" for i in lines)
+    lines = [item for item in row.evidence if item["state"] in ("measured", "tried")]
+    where = "; ".join(f"{item['device']}, torch {item['torch']}, {item['date']}" for item in lines)
+    if known == "measured":
+        return f"measured on {where}"
+    return f"{known}, not measured on a device yet{f': no call that was made on {where}, waited' if where else ''}"
 
 
 def _evidence(item: Mapping[str, Any]) -> str:

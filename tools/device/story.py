@@ -193,7 +193,9 @@ def profiles(desk: Any) -> Iterator[dict[str, Any]]:
                         device.step()
                         step()
                 data = device.trace()
-            rows = [slim(row) for row in (data or {}).get("traceEvents", []) if wanted(row)]
+            events = (data or {}).get("traceEvents", [])
+            stops = [row for row in events if row.get("ph") == "X" and "Synchronize" in row.get("name", "")]
+            rows = [slim(row) for row in events if wanted(row, stops)]
             profile = read({"traceEvents": rows})
             window = costs_of(profile, dict.fromkeys(range(1000), 0))
             verdict = window.of[0].verdict if 0 in window.of else ""
@@ -201,17 +203,24 @@ def profiles(desk: Any) -> Iterator[dict[str, Any]]:
                    "stops": len(profile.trace.stops), "verdict": verdict, "rows": rows}  # fmt: skip
 
 
-def wanted(row: dict[str, Any]) -> bool:
+def wanted(row: dict[str, Any], stops: list[dict[str, Any]]) -> bool:
     kinds = ("cuda_runtime", "cuda_driver", "kernel", "gpu_memcpy", "gpu_memset", "cuda_sync")
     ours = str(row.get("name", "")).startswith(MARK) and row.get("cat") != "gpu_user_annotation"
     return row.get("ph") == "X" and (
-        ours or row.get("cat") in kinds or (row.get("cat") == "cpu_op" and "engine" in row["name"])
+        ours
+        or row.get("cat") in kinds
+        or (row.get("cat") == "cpu_op" and ("engine" in row["name"] or any(holds(row, stop) for stop in stops)))
     )
+
+
+def holds(row: dict[str, Any], stop: dict[str, Any]) -> bool:
+    """Whether an operator is one that waits there."""
+    return bool(row["tid"] == stop["tid"] and row["ts"] <= stop["ts"] < row["ts"] + row.get("dur", 0))
 
 
 def slim(row: dict[str, Any]) -> dict[str, Any]:
     """Only what is read; long names of kernels cut."""
-    kept = ("correlation", "stream", "device", "wait_on_stream", "wait_on_cuda_event_record_corr_id")
+    kept = ("correlation", "stream", "bytes", "device", "wait_on_stream", "wait_on_cuda_event_record_corr_id")
     args = {key: row["args"][key] for key in kept if key in row.get("args", {})}
     return {"ph": "X", "cat": row["cat"], "name": row["name"][:60], "ts": row["ts"], "dur": row.get("dur", 0),
             "tid": row["tid"], "args": args}  # fmt: skip

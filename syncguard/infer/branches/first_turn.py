@@ -1,44 +1,70 @@
-"""A test for None in a loop in, whether it is met in the first turn alone out: what is bound to None before the loop is
-bound to something behind the test, `if preds is None: preds = out`."""
+"""A test in a loop in, whether it is met in the first turn alone out: what is bound to None before the loop is bound to
+something behind the test, `if preds is None: preds = out`, or a flag is turned, `if first: first = False`."""
 
 from __future__ import annotations
 
-from syncguard.infer.branches.meant import binders
+from syncguard.infer.branches.meant import binders, plainly
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import At, Node
-from syncguard.read.tags import BIND, CONST, FUNCTION, IF, NAME
+from syncguard.read.tags import BIND, CONST, FUNCTION, IF, LOOP, NAME, TRY
 from syncguard.read.walk import around, walk
 
 
 def in_first_turn(inner: Node, outcome: bool, frame: Frame) -> bool:
-    """Whether this outcome of `name is None` is met once in the loop of the steps that it stands in."""
+    """Whether this outcome of `name is None`, or of a flag, is met once in the loop of the steps that it stands in."""
+    loops = frame.context.loops
+    if not loops or not loops[-1].reason:
+        return False
     match inner:
         case core.Do(what="is" | "is not" as what, args=(core.Name(id=name), core.Const(value=None))):
-            loops = frame.context.loops
-            if (what == "is") is not outcome or not loops or not loops[-1].reason:
-                return False
-            return _filled(name, inner.at, outcome, loops[-1].node, frame)
+            return (what == "is") is outcome and _changed(name, None, inner.at, outcome, loops[-1].node, frame)
+        case core.Name(id=name):
+            return _changed(name, outcome, inner.at, outcome, loops[-1].node, frame)
     return False
 
 
-def _filled(name: str, asked: At, outcome: bool, loop: Node, frame: Frame) -> bool:
-    """Whether a name is None before a loop, and no more behind a test in it."""
+def _changed(name: str, first: bool | None, asked: At, outcome: bool, loop: Node, frame: Frame) -> bool:
+    """Whether a name is something before a loop, and no more behind a test in it; a flag is the opposite there."""
     node = frame.routine.node
     if type(node) is not FUNCTION or name in [param.name for param in node.params]:
         return False
     bound = binders(frame.routine).get(name, ())
     inside = [part for part in bound if around(loop.at, part.at)]
-    before = [part for part in bound if part.at < loop.at and not around(loop.at, part.at)]
-    if not before or not all(map(_empty, before)) or any(map(_empty, inside)):
+    before = _lasting([part for part in bound if part.at < loop.at and not around(loop.at, part.at)], loop, node)
+    if not (before and inside) or not all(_is(part, first) for part in before):
+        return False
+    if any(_is(part, first) or not (first is None or _is(part, not first)) for part in inside):
         return False
     tests = [part for part in walk(loop) if type(part) is IF and around(part.test.at, asked)]
-    arms = [one.at for part in tests for one in (part.body if outcome else part.orelse)]
+    arms = [one.at for part in tests for one in (part.body if _leads(part.test, asked, outcome) else part.orelse)]
     return any(around(part.at, asked) or any(around(arm, part.at) for arm in arms) for part in inside)
 
 
-def _empty(part: Node) -> bool:
-    """Whether this binds a name to None."""
+def _leads(test: Node, asked: At, outcome: bool) -> bool:
+    """Whether a test holds where what it asks comes out so."""
+    inner, came = plainly(test, True)
+    return came is outcome if inner.at == asked else outcome
+
+
+def _lasting(before: list[Node], loop: Node, node: core.Function) -> list[Node]:
+    """Of what binds a name before a loop, what comes last on every way to it, and what may come behind that."""
+    split = [part for part in walk(node.body) if type(part) is IF or type(part) is LOOP or type(part) is TRY]
+    for number in range(len(before) - 1, -1, -1):
+        one = before[number]
+        if all(_leads_to(part, one, loop) for part in split if around(part.at, one.at)):
+            return before[number:]
+    return before
+
+
+def _leads_to(held: Node, one: Node, other: Node) -> bool:
+    """Whether two places stand in the same arm of a test, or in the same loop."""
+    arms = (held.body, held.orelse) if type(held) is IF else (held.body,) if type(held) is LOOP else ()
+    return any(all(any(around(part.at, at) for part in arm) for at in (one.at, other.at)) for arm in arms)
+
+
+def _is(part: Node, what: bool | None) -> bool:
+    """Whether this binds a name to None, or to a flag."""
     if type(part) is not BIND or type(part.value) is not CONST:
         return False
-    return part.value.value is None and all(type(target) is NAME for target in part.targets)
+    return part.value.value is what and all(type(target) is NAME for target in part.targets)

@@ -149,6 +149,8 @@ def _flag(inner: core.Name | core.Attr, outcome: bool, frame: Frame) -> str:
         return "behind a gate"
     if type(inner) is NAME and left_at(inner, frame) is (not outcome):
         return LEFT
+    if in_first_turn(inner, outcome, frame):
+        return FIRST
     test = meant(inner, frame, then=True) or raised(inner, frame) if type(inner) is NAME else None
     return gated(test, outcome, frame) if test is not None else ""
 

@@ -245,6 +245,11 @@ def lacks(test: Node, outcome: bool, name: str) -> bool:
     return _dead(test, outcome, name, False)
 
 
+def spared(test: Node, outcome: bool, name: str) -> bool:
+    """Whether an outcome of a test is never met while what has this name is something."""
+    return _dead(test, outcome, name, True)
+
+
 def _dead(test: Node, outcome: bool, name: str, given: bool) -> bool:
     """Whether an outcome is never met while this name is None; or while it is not, where it is `given`."""
     match test:

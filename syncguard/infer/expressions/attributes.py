@@ -27,7 +27,7 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.expressions import calls
-from syncguard.infer.heirs import assigned
+from syncguard.infer.heirs import below
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.targets import LEFT_ON_HOST, device_of
 from syncguard.infer.routine import Frame
@@ -177,7 +177,7 @@ def of_instance(of: Instance, name: str, node: core.Attr, frame: Frame) -> Value
             value = bound(value, kinds, of, info)
         held = beside(held, chosen_later(value, name, info, node, frame), name, info)
     elif held is None and not above and not frame.routine.host:
-        held = assigned(info, name, frame.routine)
+        held = below(of, info, name, frame.routine)
     if type(held) is Table and held.element is UNKNOWN:
         held = filled_above(held, of, name, node.at, frame)
     if held is not None and (held is not UNKNOWN or (of.device == "host" and not info.is_module)):

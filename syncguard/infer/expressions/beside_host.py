@@ -8,6 +8,7 @@ from typing import Final
 from syncguard.infer.domain.sureness import built_on_host
 from syncguard.infer.domain.values import LINKS, Tensor, Why
 from syncguard.infer.routine import Frame, Rooted, Sighting
+from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.read.tags import CALL, DO, FUNCTION
 from syncguard.read.walk import walk
@@ -17,6 +18,7 @@ READS: Final = frozenset((
     "tensor-equality", "zero-dim-index", "accumulated-read", "nonzero", "mask-read", "mask-write", "unique",
     "repeat-interleave", "one-hot", "bincount", "tensor-as-size", "hidden-read", "linalg-check",
 ))  # fmt: skip
+CASTS: Final = ("dtype", "copy", "memory_format")
 MOVES: Final = ("to", "cuda", "cpu", "type", "new", "tensor", "as_tensor", "asarray", "type_as", "copy_", "set_")
 
 
@@ -26,12 +28,14 @@ def beside(a: Tensor, b: Tensor, nodes: tuple[Node, ...], frame: Frame) -> None:
         return
     for host, other, node in ((a, b, nodes[1]), (b, a, nodes[0])):
         if other.device == "assumed" and built_on_host(host) and _here(host, frame):
-            frame.beside_host.update([origin for one in _made_of(other, node, frame) if (origin := _straight(one))])
+            frame.beside_host.update(
+                [origin for one in _made_of(other, node, frame) if (origin := straight(one, frame))]
+            )
 
 
 def _made_of(other: Tensor, node: Node, frame: Frame) -> list[Why]:
     """Why we know of a tensor; of what a function made of its parameter, of what that is given, if of one tensor."""
-    if other.why is None or type(node) is not CALL or _inside(other.why.root, frame) or not _straight(other.why):
+    if other.why is None or type(node) is not CALL or _inside(other.why.root, frame) or not straight(other.why, frame):
         return [other.why] if other.why is not None else []
     from syncguard.infer.expressions.evaluate import quiet_value
 
@@ -41,17 +45,18 @@ def _made_of(other: Tensor, node: Node, frame: Frame) -> list[Why]:
     return [why for tensor in tensors if (why := tensor.why) is not None] if told else [other.why]
 
 
-def stays(sighting: Sighting, beside_host: set[Rooted]) -> bool:
+def stays(sighting: Sighting, frame: Frame) -> bool:
     """Whether a wait would be for what was found to be on the host."""
-    return sighting.hazard in READS and sighting.why is not None and _straight(sighting.why) in beside_host
+    return sighting.hazard in READS and sighting.why is not None and straight(sighting.why, frame) in frame.beside_host
 
 
-def _straight(why: Why) -> Rooted | None:
+def straight(why: Why, frame: Frame) -> Rooted | None:
     """Where a chain of reasons begins, if nothing on the way from there may have moved it."""
     links = 0
     while why.parent is not None:
         last = why.text.rpartition(".")[2]
         moved = last in MOVES or last.startswith("new_") or last.endswith("_like")
+        moved = moved and not (last == "to" and _casts_at(why.at, frame))
         if (
             moved
             or not (why.text.startswith("torch.") or why.text == "iterate")
@@ -61,6 +66,15 @@ def _straight(why: Why) -> Rooted | None:
             return None
         why, links = why.parent, links + 1
     return (why.path, why.at, why.text)
+
+
+def casts(call: core.Call) -> bool:
+    """Whether a call by the name of a move only changes the type: `x.to(dtype=torch.float32)`."""
+    return not call.args and bool(call.keywords) and all(key in CASTS for key, _ in call.keywords)
+
+
+def _casts_at(at: At, frame: Frame) -> bool:
+    return any(type(part) is CALL and part.at == at and casts(part) for part in walk(frame.routine.node.body))
 
 
 def _here(host: Tensor, frame: Frame) -> bool:

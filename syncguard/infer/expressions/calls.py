@@ -33,6 +33,7 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.expressions import containers, methods, unknowns
+from syncguard.infer.expressions.demanded import made_array
 from syncguard.infer.expressions.libraries import constructed, imported
 from syncguard.infer.expressions.named import name_given
 from syncguard.infer.functions import promises
@@ -190,6 +191,7 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
     match of:
         case Tensor():
             op = world.op(f"torch.Tensor.{name}")
+            made_array(of, name, args, keywords, nodes, at, frame)
             if op is not None and not args and (handed_back(of, op, frame) or as_it_came(of, op, frame)):
                 of = of.but(device="assumed")
             if op is None:

@@ -17,10 +17,12 @@ from syncguard.infer.domain.values import (
     Named,
     Seq,
     Table,
+    Tensor,
     Unknown,
     Value,
 )
 from syncguard.infer.expressions import pythonic, unknowns
+from syncguard.infer.expressions.demanded import demand
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.kin import from_tensors, operand
 from syncguard.infer.routine import Frame
@@ -93,10 +95,13 @@ def done(name: str, frame: Frame) -> None:
 
 
 def given_away(name: str, args: list[Value], keywords: Keywords, places: Places) -> None:
-    """Note what compiles, captures or starts a function that it is given, and what asks one for the message of a
-    failure."""
+    """Note what compiles, captures, traces or starts a function that it is given, and what asks one for the message of
+    a failure."""
     first = args[0] if args else None
-    if type(first) is Call and (places.is_("hot", "decorators", name) or places.is_("cold", "starters", name)):
+    runs = places.is_("hot", "decorators", name) or any(
+        places.is_("cold", key, name) for key in ("starters", "tracers")
+    )
+    if type(first) is Call and runs:
         first.routine.given_to = name
         return
     for value in (*args[1:], *keywords.values()):
@@ -105,10 +110,13 @@ def given_away(name: str, args: list[Value], keywords: Keywords, places: Places)
 
 
 def made_array(name: str, args: list[Value], nodes: Nodes, frame: Frame) -> None:
-    """What an array is made of was fetched as a tensor, if it was fetched: `np.array(x.cpu())`."""
+    """What an array is made of was fetched as a tensor, if it was fetched, `np.array(x.cpu())`; a tensor that was not
+    is on the host."""
     for value, node in zip(args, nodes):
         if value is UNKNOWN and type(node) is CALL and frame.world.host_library(name) == "array":
             unknowns.fetched(UNKNOWN, "use", (node,), frame)
+        if type(value) is Tensor and frame.world.places.is_("host", "arrays", name):
+            demand(value, node, node.at, frame)
 
 
 def holds_anything(dtype: Value) -> bool:

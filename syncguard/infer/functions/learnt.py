@@ -10,11 +10,13 @@ from syncguard.infer.domain.values import (
     Host,
     Seq,
     Table,
+    Tensor,
     Value,
     kind_of,
 )
 from syncguard.infer.routine import Frame, Routine
-from syncguard.read.core import Param
+from syncguard.read import core
+from syncguard.read.core import Node, Param
 from syncguard.read.tags import FUNCTION
 
 
@@ -82,6 +84,10 @@ def learn(routine: Routine, handed: dict[str, Value], caller: Frame) -> bool:
     """Join what a call gives into what the parameters were seen to hold; tells whether that is news."""
     if caller.quiet:
         return False
+    if caller.routine is caller.home.top and any(
+        outcome and _as_script(test) for test, outcome in caller.context.tests
+    ):
+        handed = {name: arg for name, arg in handed.items() if not _tries(arg, caller)}
     vague = _vague(routine, handed)
     news = not routine.vague.issuperset(vague)
     routine.vague.update(vague)
@@ -94,6 +100,23 @@ def learn(routine: Routine, handed: dict[str, Value], caller: Frame) -> bool:
             routine.seen[name] = joined
             news = True
     return news
+
+
+def _as_script(test: Node) -> bool:
+    """Whether this asks whether the file is run by itself."""
+    match test:
+        case core.Do(what="truth", args=(inner,)):
+            return _as_script(inner)
+        case core.Do(what="==", args=(core.Name(id="__name__"), core.Const(value="__main__"))):
+            return True
+    return False
+
+
+def _tries(arg: Value, caller: Frame) -> bool:
+    """Whether a file that is run by itself tries what stands in it on what it draws: others may give it anything."""
+    if type(arg) is not Tensor or arg.device != "host" or arg.why is None:
+        return False
+    return arg.why.root.path == caller.home.path and caller.world.places.is_("factories", "drawn", arg.why.root.text)
 
 
 def _vague(routine: Routine, handed: dict[str, Value]) -> list[str]:

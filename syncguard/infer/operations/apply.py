@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from syncguard.infer.domain.contents import arrived, fetched, tensors_in, without
-from syncguard.infer.domain.sureness import LIKELY, NO, tensor_sureness
+from syncguard.infer.domain.sureness import LIKELY, MASKS, NO, tensor_sureness
 from syncguard.infer.domain.values import (
+    UNKNOWN,
     Const,
     Host,
     Instance,
@@ -30,7 +31,7 @@ from syncguard.infer.operations.totals import added_up
 from syncguard.infer.routine import Frame
 from syncguard.read.core import At, Node
 from syncguard.read.tags import ATTR, CALL, DO, INDEX, NAME, SEQ
-from syncguard.terms import Op, Wait
+from syncguard.terms import BACKWARD, Op, Wait
 
 SIZE: Final = "tensor-as-size"
 COUNTS: Final = ("int", "size", "shape", "number")  # what a tensor tells of its shape
@@ -68,19 +69,43 @@ def apply(
         if args and type(args[0]) is Tensor and args[0].device == "assumed" and arguments.get("force") is None:
             _shown(frame, nodes[0])
         _fetched(frame, nodes[0])
-    for wait in op.waits:
-        sure = _sure(wait, op, at, arguments, args, result, frame)
-        if sure:
+    sures = [_sure(wait, op, at, arguments, args, result, frame) for wait in op.waits]
+    for n, wait in enumerate(op.waits):
+        sure = sures[n]
+        surest = [i for i, one in enumerate(op.waits) if one.hazard == wait.hazard and sures[i] >= sure] if sure else []
+        if surest[:1] == [n]:  # what waits in several ways is told once, as it surely does
             operand, reason = _operand(wait, op, arguments, args, nodes, by_keyword(at, frame))
             if operand is None and nodes and op.args[:1] == ("self",):
                 operand = nodes[0]
             picked, also = _picked(wait, op, arguments, nodes, frame)
-            frame.sight(at, op.name, wait.hazard, picked or operand, reason or why, sure, also)
+            frame.sight(at, op.name, wait.hazard, picked or operand, reason or why, sure, also, tuple(surest))
             if wait.hazard == "synchronize":
                 _landed(frame)
+    _later(op, at, arguments, nodes, frame)
     if any(tensor.pending for tensor in tensors):
         _stale(frame, op, at, args, result, nodes)
     return _pending(result, arguments, tensors, why, op.name.rpartition(".")[2] in frame.world.views)
+
+
+def _later(op: Op, at: At, arguments: Arguments, nodes: tuple[Node, ...], frame: Frame) -> None:
+    """The waits of the backward of this call: of what is on the device, and of a kind that has gradients."""
+    for wait in op.backward:
+        name = wait.of or next(iter(arguments.named), "")
+        sure = sureness(wait.when, arguments) if frame.world.in_version(wait.since, wait.until) else NO
+        learnt = _learnt(arguments.get(name) or UNKNOWN) if sure else None
+        if learnt is not None:
+            place = op.args.index(name) if name in op.args else len(nodes)
+            picked, also = _picked(wait, op, arguments, nodes, frame)
+            operand = picked or (nodes[place] if place < len(nodes) else None)
+            frame.sight(at, op.name, BACKWARD + wait.hazard, operand, learnt.why, min(sure, LIKELY), also)
+
+
+def _learnt(value: Value) -> Tensor | None:
+    """What gradients may go through of a value."""
+    for option in options(value):
+        if type(option) is Tensor and option.on_device and option.dtype not in WHOLE_NUMBERS:
+            return option
+    return None
 
 
 def _told(op: Op, arguments: Arguments, placing: list[Tensor], why: Why) -> Value:
@@ -197,6 +222,8 @@ TO_HOST: Final = "copy-to-host"  # the hazard of a copy
 ON_HOST: Final = frozenset(
     ("pageable", "pinned", "host", "host_number")
 )  # conditions that point at a culprit on the host
+PICKED: Final = ("host_index", "host_mask")  # conditions that ask for parts of an index
+WHOLE_NUMBERS: Final = ("int", *MASKS)  # what has no gradients
 OF: Final = "of"  # no condition: the row names it
 INDEXED: Final = {"mask", "zero_dim", "zero_dim_mask", "slice_bound", "integers"}
 POINTED: Final = ON_HOST | {OF, "tensor", "single", "listed"} | INDEXED
@@ -253,7 +280,7 @@ def _picked(
         left = kept_on_host(arguments, name) if condition == "to_host" else None
         if left is not None:
             return None, left.read
-        place = op.args.index(name) if condition == "host_index" and name in op.args else len(nodes)
+        place = op.args.index(name) if condition in PICKED and name in op.args else len(nodes)
         if place < len(nodes):
             parts, node = index_parts(arguments.get(name)), nodes[place]
             items = node.items if type(node) is SEQ and node.kind == "tuple" else ()

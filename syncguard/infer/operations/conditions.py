@@ -22,6 +22,7 @@ from syncguard.infer.domain.values import (
     UNKNOWN,
     Const,
     Host,
+    Instance,
     Seq,
     Tensor,
     Union,
@@ -160,8 +161,9 @@ def _texts(value: Seq) -> bool:
 
 
 def of_host(args: Arguments, name: str) -> int:
-    """A table, or a list, of tensors of the host."""
-    return host_inside(args.get(name) or UNKNOWN)
+    """A table, or a list, of tensors of the host; a module whose method is called may have any, wherever it was put."""
+    value = args.get(name)
+    return POSSIBLE if type(value) is Instance and value is args.holder else host_inside(value or UNKNOWN)
 
 
 def host(args: Arguments, name: str) -> int:

@@ -46,6 +46,7 @@ from syncguard.infer.routine import Frame
 from syncguard.infer.statements.collected import accumulated, stays
 from syncguard.infer.statements.declaring import announce, promise
 from syncguard.infer.statements.effects import fetched, proved
+from syncguard.infer.statements.extents import as_sizes
 from syncguard.infer.statements.filling import fills_alone
 from syncguard.infer.statements.fleeting import fleeting
 from syncguard.infer.statements.holders import container_in, filled, hold, holding, texts_of, under_key
@@ -98,6 +99,7 @@ def outdate(name: str, frame: Frame) -> None:
 
 def unpack(target: core.Seq, value: Value, frame: Frame, source: Node | None) -> None:
     wanted = target.items
+    value = as_sizes(value, target, source, frame)
     if type(value) is Tensor and not value.sure and value.why is not None and is_part(value.why.parent):
         value = Unknown(value.why)  # `edges, size = part.to(device)`: so it is no tensor, but a container of them
     starred = next((i for i, part in enumerate(wanted) if type(part) is DO), -1)

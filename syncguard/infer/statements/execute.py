@@ -8,6 +8,7 @@ from typing import Any, Final
 from syncguard.infer.branches.arms import forget, turned
 from syncguard.infer.branches.failures import fails
 from syncguard.infer.branches.gates import NOTHING, flags, sets_rhythm, size_threshold
+from syncguard.infer.branches.guards import off_device
 from syncguard.infer.branches.keeps import BUILDS, GROWS, outgrown
 from syncguard.infer.branches.keyed import paired
 from syncguard.infer.branches.narrow import narrowed
@@ -279,7 +280,10 @@ def check(node: core.Check, frame: Frame) -> None:
         surrounding = frame.surround(failing=True)
         value_of(node.message, frame)
         frame.context = surrounding
+    off = off_device(node.test, True, frame)  # the rest of the block runs on no GPU
     frame.env = {**frame.env, **narrowed(node.test, True, frame)}
+    frame.quiet += off
+    frame.surround(off=off)
 
 
 # -- definitions ----------------------------------------------------------------------------------

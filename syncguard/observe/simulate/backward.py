@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from syncguard.observe.simulate.arguments import Arguments
-from syncguard.observe.simulate.indices import host_mask
+from syncguard.observe.simulate.conditions import hold
 from syncguard.observe.simulate.marks import DEVICE, HOST, local, mark, on_device, tensors
 from syncguard.observe.simulate.seen import frames
+from syncguard.terms import Wait
 
 if TYPE_CHECKING:
     from syncguard.observe.simulate.patches import Patches
@@ -23,37 +24,37 @@ Given = tuple[Any, ...]
 FORWARD = "syncguard_forward"
 
 
-def again(name: str) -> Callable[[Told, Given], str] | None:
+def again(name: str, later: tuple[Wait, ...], args: tuple[str, ...]) -> Callable[[Told, Given], str] | None:
     """For a function whose node waits in backward: from the hazards of the call, and what it was given, to that of its
-    node, empty if none.
+    node, empty if none. `later`: when the row says that the backward alone waits; `args`: the names of its arguments.
 
-    The rows tell of the forward only; their caveats say so of these. A mask is counted once more when the gradient of
-    what it selected is scattered back, and an index on the host copied once more, a boolean one too, although its call
-    does not wait; products look for zeros; what reads lengths or offsets reads them again.
+    Some that wait do so once more: a mask is counted again when the gradient of what it selected is scattered back,
+    and an index on the host copied; what reads lengths or offsets reads them again.
     """
-    last = name.rpartition(".")[2]
-    if last == "__getitem__":
-        return picked
-    if last in INDEXED:
-        return lambda told, given: next((hazard for hazard in (*INDEXED[last], "host-index") if hazard in told), "")
-    if last in ("prod", "cumprod"):
-        return lambda told, given: "hidden-read"
-    if last in ("masked_scatter", "masked_scatter_"):
-        return lambda told, given: "nonzero" if getattr(given[-1], "requires_grad", False) else ""
-    if last in ("ctc_loss", "_grouped_mm"):
-        return lambda told, given: "hidden-read" if "hidden-read" in told else ""
-    return None
+    repeated = TWICE.get(name.rpartition(".")[2], ())
+    if not repeated and not later:
+        return None
+
+    def hazard(told: Told, given: Given) -> str:
+        for one in repeated:
+            if one in told:
+                return one
+        named = Arguments(args, given, {}) if later else None
+        return next((wait.hazard for wait in later if named is not None and _holds(wait, named)), "")
+
+    return hazard
 
 
-INDEXED = {"__getitem__": ("mask-read",), "__setitem__": ("mask-write",)}
+TWICE = {
+    "__getitem__": ("mask-read", "host-index"), "__setitem__": ("mask-write", "host-index"),
+    "ctc_loss": ("hidden-read",), "_grouped_mm": ("hidden-read",),
+}  # fmt: skip
 
 
-def picked(told: Told, given: Given) -> str:
-    """What the node of x[index] waits at."""
-    for hazard in (*INDEXED["__getitem__"], "host-index"):
-        if hazard in told:
-            return hazard
-    return "host-index" if host_mask(Arguments(("self", "index"), given, {}), "index") else ""
+def _holds(wait: Wait, given: Arguments) -> bool:
+    """Whether the backward waits; where it is for the gradient of one argument, if that one is computed."""
+    learns = not wait.of or getattr(given.get(wait.of), "requires_grad", False)
+    return bool(learns) and hold(wait.when, given)
 
 
 def remember(result: Any, name: str, hazard: str, verdict: Verdict) -> None:

@@ -175,7 +175,7 @@ class Device(TorchFunctionMode):
         judge, verdict = self.verdict.judge, self.verdict
         constructor, check = moves.is_constructor(name), mixing.check_of(name)
         copies = moves.copies_data(name)
-        again = backward.again(name)
+        again = backward.again(name, verdict.later(row), row.args if row is not None else ())
         sizes = any(wait.hazard == "tensor-as-size" for wait in waits)
         one = name in ONE  # of more than one element, it raises before it waits: argument parsers try this
 

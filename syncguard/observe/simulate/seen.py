@@ -28,6 +28,7 @@ class Seen:
     forward: tuple[Frame, ...] | None = None
     bytes: int = 0
     kind: str = KIND
+    depends: str = ""  # on sizes, or on the layout, which only a run knows
 
 
 def frames(start: FrameType | None, limit: int = 40) -> tuple[Frame, ...]:

@@ -20,6 +20,7 @@ from syncguard.observe.simulate.refused import DebugMode, in_a_capture
 from syncguard.observe.simulate.seen import Frame, Seen
 from syncguard.observe.simulate.spelling import spelled
 from syncguard.pack import Pack
+from syncguard.returns import depends_on
 from syncguard.terms import SETUP, Op, Wait
 
 HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -69,6 +70,10 @@ class Verdict:
         """The waits of a row that this torch has and that a page reports by default."""
         return () if op is None else waits_of(op, self.pack, self.version)
 
+    def later(self, op: Op | None) -> tuple[Wait, ...]:
+        """The waits of the backward of what a row's call gives, which the call itself has not."""
+        return () if op is None else tuple(wait for wait in op.backward if holds(wait, self.version))
+
     def judge(
         self,
         op: Op,
@@ -80,8 +85,9 @@ class Verdict:
     ) -> tuple[str, ...]:
         """Tell each hazard of this call. `landing`: where its result will be; `owner`: what is being made."""
         told = self.found(op, waits, args, keywords, landing, owner)
-        for hazard, reported in told.items():
-            self.tell(op.name, hazard, size(hazard, (*args, *keywords.values())), reported=reported)
+        for hazard, wait in told.items():
+            crosses = size(hazard, (*args, *keywords.values()))
+            self.tell(op.name, hazard, crosses, reported=wait.mode, depends=depends_on(wait.when))
         return tuple(told)
 
     def found(
@@ -92,16 +98,16 @@ class Verdict:
         keywords: dict[str, Any],
         landing: int,
         owner: Any = None,
-    ) -> dict[str, bool]:
-        """The hazards of this call, and whether the sync debug mode of a device knows of each."""
+    ) -> dict[str, Wait]:
+        """The hazards of this call, each with the wait of the row that has it."""
         arguments: Arguments | None = None
-        told: dict[str, bool] = {}
+        told: dict[str, Wait] = {}
         for wait in waits:
             if wait.hazard in told or not self._concerns(wait.on, args, keywords, landing):
                 continue
             arguments = arguments or Arguments(op.args, args, keywords, owner)
             if hold(wait.when, arguments):
-                told[wait.hazard] = wait.mode
+                told[wait.hazard] = wait
         return told
 
     def _concerns(self, on: str, args: tuple[Any, ...], keywords: dict[str, Any], landing: int) -> bool:
@@ -112,9 +118,16 @@ class Verdict:
         return on == "always" or landing == DEVICE
 
     def tell(
-        self, op: str, hazard: str, size: int = 0, forward: tuple[Frame, ...] | None = None, reported: bool = True
+        self,
+        op: str,
+        hazard: str,
+        size: int = 0,
+        forward: tuple[Frame, ...] | None = None,
+        reported: bool = True,
+        depends: str = "",
     ) -> None:
-        """One wait, here and now. `reported`: the sync debug mode of a device knows of it."""
+        """One wait, here and now. `reported`: the sync debug mode of a device knows of it; `depends`: on what only a
+        run knows."""
         if self.muted:
             return
         user = self.caller()
@@ -128,7 +141,7 @@ class Verdict:
         if backward and forward is None:
             forward = forward_of(torch._C._current_autograd_node())
         with torch._C.DisableTorchFunction():
-            self.seen(Seen(op, hazard, "backward" if backward else "forward", forward, size))
+            self.seen(Seen(op, hazard, "backward" if backward else "forward", forward, size, depends=depends))
         if reported and self.debug.level:
             self.debug.meets(user)
         in_a_capture(("capture",) if hazard == SETUP else self.pack.by_hazard(hazard).breaks)

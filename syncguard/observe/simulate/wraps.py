@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from syncguard.observe.simulate.marks import HOST, place, tensors
 from syncguard.observe.simulate.patches import Patches
 from syncguard.observe.simulate.verdict import Verdict, lacks, row_of, waits_of
-from syncguard.pack import Pack
-from syncguard.terms import SETUP, Op, Wait
+from syncguard.pack import Pack, moves
+from syncguard.terms import Op, Wait
 
 SEEN = ("torch.Tensor.", "torch.nn.functional.", "torch.linalg.", "torch.fft.", "torch.special.", "torch.ops.")
 
@@ -57,16 +57,11 @@ def known(pack: Pack, version: tuple[int, ...], loaded: tuple[int, str]) -> tupl
             row = row_of(f"{path}.{name}", pack, version) if isinstance(value, FunctionType) else None
             if row is not None:
                 waits = [w for w in waits_of(row, pack, version) if not (attribute == "__init__" and lacks(w))]
-                within = tuple(wait for wait in waits if wait.hazard == SETUP and moves(wait))
+                within = tuple(wait for wait in waits if moves(wait))
                 last = tuple(wait for wait in waits if wait.on == "result")
                 first = tuple(wait for wait in waits if wait not in (*within, *last))
                 found.append(Known(at, attribute, row, first, last, within))
     return tuple(found)
-
-
-def moves(wait: Wait) -> bool:
-    """Does it wait for what an object holds on the host?"""
-    return any(condition == "of_host" for condition, _ in wait.when)
 
 
 def loaded() -> tuple[int, str]:

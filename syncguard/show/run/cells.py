@@ -12,6 +12,7 @@ from syncguard.show.run.rows import GROUPS, Row, brief, entrances, milliseconds,
 TONES = {
     "host-bound": "bad", "true-dependency": "fair", "gpu-bound": "calm",
     "confirmed": "bad", "missed alarm": "odd", "false alarm": "calm", "untested": "calm",
+    "depends on sizes": "calm", "depends on layout": "calm",
 }  # fmt: skip
 
 

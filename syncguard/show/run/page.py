@@ -75,6 +75,7 @@ def render(record: Record, sources: Sources) -> str:
         choices=_choices(record),
         hidden_choices=_hidden(record),
         what_ifs=words.what_ifs(record) if record.what_if else (),
+        counted=words.counted(record),
         files=[_file(file, record) for file in annotated(record, sources)],
         executed=bool(record.executed),
         findings=[_finding(finding, record) for finding in record.findings],

@@ -34,6 +34,7 @@ NUMBERS = ("bubble", "wait", "a step", "times")
 VERDICTS = {
     "host-bound": "red", "true-dependency": "yellow", "gpu-bound": "dim",
     "confirmed": "red", "missed-alarm": "magenta", "allowed": "dim",
+    "depends-on-sizes": "dim", "depends-on-layout": "dim",
 }  # fmt: skip
 
 
@@ -59,6 +60,8 @@ def render(record: Record, look: Look) -> Iterator[str]:
         yield from _table(members, record, look)
     what_ifs = words.what_ifs(record)
     yield from _list(f"What if{', all together and not the sum of each' * (len(what_ifs) > 1)}", what_ifs, look)
+    if what_ifs and (told := words.counted(record)):
+        yield from _said(told, look)
     for verdict, title in TITLES.items():
         findings = words.of_verdict(record, verdict)
         yield from _list(title, [f"{where(f.place)} {f.code} {f.message}" for f in findings], look)

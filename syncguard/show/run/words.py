@@ -126,14 +126,27 @@ def what_ifs(record: Record) -> tuple[str, ...]:
     for what in ranked:
         if what.saved_ms <= 0 or (took and what.saved_ms < LITTLE * took):
             continue
-        share = f", {what.saved_ms / took:.0%}" if took else ""
+        share = f" ({what.saved_ms / took:.0%})" if took else ""
         every = what is most and len(what.waits) > NAMED
         lines = f"all {len(what.waits):,} waits" if every else names(record, what.waits)
-        said.append(f"{milliseconds(what.saved_ms)}{share} without {lines}")
+        said.append(f"{milliseconds(what.saved_ms)}{share} less without {lines}")
     if said or not ranked:
         return (*said,)
     little = took and ranked[0].saved_ms > 0
     return (f"{f'less than {LITTLE:.0%} of a step' if little else 'nothing'} is saved without these waits",)
+
+
+def counted(record: Record) -> str:
+    """What the what-ifs count; nothing where there are none."""
+    if not any(what.saved_ms > 0 for what in record.what_if):
+        return ""
+    calls = max(what.calls_ms for what in record.what_if)
+    if not calls:
+        return "Only the waiting is counted. The call that waits takes the host time besides: more may be saved."
+    return (
+        f"The waiting is counted, and of what only reads a number the rest of its call: {milliseconds(calls)} of the "
+        "host's time a step in all. Of other calls it is the waiting alone, for a rewrite has work of its own."
+    )
 
 
 def names(record: Record, waits: Sequence[int]) -> str:
@@ -157,7 +170,10 @@ def checked(record: Record) -> str:
         if verdicts[key] or key == "confirmed"
     ]  # fmt: skip
     besides = f"; besides, {plural(missed, 'missed alarm')}" if missed else ""
-    return f"Of {plural(len(record.findings), 'static finding')}: {', '.join(parts)}{besides}."
+    untold = sum(wait.static.startswith("depends-on-") for wait in record.waits)
+    depend = "waits depend" if untold > 1 else "wait depends"
+    more = f" {untold:,} {depend} on sizes or layouts, which `check` does not read." if untold else ""
+    return f"Of {plural(len(record.findings), 'static finding')}: {', '.join(parts)}{besides}.{more}"
 
 
 def of_verdict(record: Record, verdict: str) -> tuple[Static, ...]:

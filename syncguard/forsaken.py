@@ -1,0 +1,76 @@
+"""Functions in, those out that nothing calls but what is left over itself, through however many calls."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Final
+
+import msgspec
+
+from syncguard.judge.called import Function, Where
+from syncguard.judge.entries import Callers
+from syncguard.places import Places
+from syncguard.texts import Files
+from syncguard.unheard import left_over, unheard
+from syncguard.unnamed import left_to
+
+DEEPEST: Final = 5  # calls to what nothing calls
+
+Calls = Mapping[str, tuple[Function, ...]]
+
+
+class Forsaken(msgspec.Struct, frozen=True):
+    """Functions that nothing calls but what nothing calls, with what is said of that, and those that are left over."""
+
+    told: Mapping[Where, str]
+    left_over: Collection[Where]
+
+
+def forsaken(
+    asked: Iterable[Where], calls: Calls, callers: Callers, hot: Collection[Where], files: Files, places: Places
+) -> Forsaken:
+    """Those of the functions that are asked about which are called, but only so; what may be called unseen is none."""
+    above = _above(asked, callers, hot)
+    tops = [where for where in above if not callers.get(where)]
+    told = unheard(_functions(tops, calls), callers, files)
+    lone = _only_by(told, above, callers)
+    known = {*left_to([where for where in asked if where in lone - told.keys()], callers, lone, files, places)}
+    over = _only_by(left_over(told, calls, files), above, callers)
+    return Forsaken({where: _said(where, callers, told) for where in known}, known & over)
+
+
+def _above(asked: Iterable[Where], callers: Callers, hot: Collection[Where]) -> set[Where]:
+    """Functions, and those that lead to them."""
+    found = todo = {where for where in asked if callers.get(where)}
+    for _ in range(DEEPEST):
+        todo = {caller for where in todo for caller, _, _ in callers.get(where, ())} - found - {*hot}
+        found = found | todo
+    return found
+
+
+def _functions(some: Iterable[Where], calls: Calls) -> Iterator[tuple[str, Function]]:
+    wanted: dict[str, set[str]] = {}
+    for path, name in some:
+        wanted.setdefault(path, set()).add(name)
+    for path, names in sorted(wanted.items()):
+        yield from [(path, function) for function in calls.get(path, ()) if function.name in names]
+
+
+def _only_by(tops: Iterable[Where], above: Iterable[Where], callers: Callers) -> set[Where]:
+    """Functions, and of what they lead to what nothing else calls."""
+    dead, more = set(tops), True
+    while more:
+        calling = {one: {caller for caller, _, _ in callers.get(one, ())} - {one} for one in {*above} - dead}
+        more = bool(new := {one for one, some in calling.items() if some and some <= dead})
+        dead |= new
+    return dead
+
+
+def _said(where: Where, callers: Callers, told: Mapping[Where, str]) -> str:
+    """What is said of the nearest of those that nothing calls."""
+    todo = [where]
+    for one in todo:
+        if one in told:
+            return f"only `{one[1]}` leads to it, and {told[one]}"
+        todo += sorted({caller for caller, _, _ in callers[one]} - {*todo})
+    raise LookupError(where)
