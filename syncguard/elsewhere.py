@@ -31,7 +31,7 @@ from syncguard.mentions import Mentions
 from syncguard.places import Places
 from syncguard.templates import Templates
 from syncguard.terms import Fact, Finding
-from syncguard.texts import Files, outermost
+from syncguard.texts import Files, packages
 from syncguard.unheard import left_over, unheard
 from syncguard.unnamed import left_to, uncalled, unnamed
 
@@ -161,12 +161,14 @@ def _holding(examined: Sequence[Examined], asked: Callable[[Finding], bool]) -> 
 
 
 def _unseen_outside(classes: Mapping[Where, Fact], files: Files) -> dict[Where, Fact]:
-    """Those of these classes that the outermost `__init__.py` of their package does not bring in for others."""
-    tops = {where: outermost(where[0]) for where in classes}
+    """Those of these classes that no `__init__.py` around them brings in for others."""
+    inits = {
+        where: [os.path.join(one, "__init__.py") for one in packages(os.path.dirname(where[0]))] for where in classes
+    }
     return {
         where: classes[where]
-        for where, top in tops.items()
-        if top and not files.names(os.path.join(top, "__init__.py"), where[1])
+        for where, around in inits.items()
+        if around and not any(files.names(init, where[1]) for init in around)
     }
 
 

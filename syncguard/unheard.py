@@ -12,7 +12,7 @@ from syncguard.texts import SAID, Files, module_name, outermost
 
 FEW: Final = 3  # files of a package that is there for what calls it from outside
 ALL: Final = ("import *",)  # how a file takes all that another one has
-SOME: Final = 2  # functions and classes of a file that other files of its package take
+SOME: Final = 2  # functions of a file that other files of its package take
 NOT_IN: Final = r"(?<![\w.])"  # a longer name, or what another one has
 
 
@@ -42,10 +42,11 @@ def left_over(
     as nothing takes."""
     asked = [where for where, told in unheard.items() if "." not in where[1] or f"`{_last(where[1])}`" in told]
     packages = {path: outermost(path) for path, _ in asked}
-    beside = {path: {f.name.partition(".")[0] for f in calls.get(path, ())} for path in packages}
+    beside = {path: {f.name for f in calls.get(path, ()) if "." not in f.name} for path in packages}
     wanted: dict[str, set[str]] = {}
-    for path, package in packages.items():
-        wanted.setdefault(package, set()).update(beside[path], (module_name(path),))
+    for path, name in asked:
+        more = (module_name(path), name.partition(".")[0])
+        wanted.setdefault(packages[path], set()).update(beside[path], more)
     having = {package: files.naming(names, package) for package, names in wanted.items()}
     found = set()
     for path, name in asked:

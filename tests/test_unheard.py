@@ -131,7 +131,7 @@ TAKEN = "from pkg.core import op0, op1\nimport pkg.core\n\npkg.core.op2\n"
         (TAKEN, "cold"),
         (TAKEN.replace(", op1", ""), "cold"),
         ("from pkg.core import op0\n", "unknown"),  # too few to tell
-        ("from pkg.core import op0, Kept\n", "cold"),
+        ("from pkg.core import op0, Kept\n", "unknown"),  # beside a class a loss may be there for who trains it
         (TAKEN + "from .core import *\n", "unknown"),
         (TAKEN + "op4\n", "unknown"),
     ],
