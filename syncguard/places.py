@@ -62,8 +62,13 @@ class Places:
         known = self._tests.get(path)
         if known is None:
             pure = PurePath(path)
-            known = self._tests[path] = self.is_("cold", "files", pure.name) or any(map(self._of_tests, pure.parents))
+            named = self.is_("cold", "files", pure.name) and not self._is_module(pure)
+            known = self._tests[path] = named or any(map(self._of_tests, pure.parents))
         return known
+
+    def _is_module(self, path: PurePath) -> bool:
+        """Whether a file that is a script at the top of a project stands in a package."""
+        return self.is_("cold", "modules", path.name) and os.path.isfile(path.parent / "__init__.py")
 
     def measures(self, path: str) -> bool:
         """Whether a file is of benchmarks: named so, or in a folder of them that is no package."""

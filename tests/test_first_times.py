@@ -105,9 +105,9 @@ class Grid(torch.nn.Module):
         {calls}
 
     def _update(self):
-        return self._sample_cells(4)
+        return self._sample(4)
 
-    def _sample_cells(self, n: int):
+    def _sample(self, n: int):
         return torch.norm(self.weight).item()
 {more}
 """
@@ -118,8 +118,8 @@ class Grid(torch.nn.Module):
     [
         ("if step % n == 0: self._update()", "", "amortized"),
         ("self._update()", "", "hot"),
-        ("if step % n == 0: self._update()", "\n    def forward(self, x):\n        self._sample_cells(2)\n", "hot"),
-        ("if step % n == 0: self._update()", "\n    def table(self):\n        return [self._sample_cells]\n", "hot"),
+        ("if step % n == 0: self._update()", "\n    def forward(self, x):\n        self._sample(2)\n", "hot"),
+        ("if step % n == 0: self._update()", "\n    def table(self):\n        return [self._sample]\n", "hot"),
     ],
 )
 def test_a_private_method_behind_gates_alone_is_no_step_by_its_name(calls: str, more: str, heat: str) -> None:
