@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from syncguard.infer.branches.kinds import is_device, on_gpu, word_of
 from syncguard.infer.branches.meant import answer, as_test, meant
 from syncguard.infer.branches.subjects import value_at
+from syncguard.infer.branches.versions import outdated
 from syncguard.infer.domain.values import UNKNOWN, Call, Host, Named
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, CALL, CONST, EITHER, FUNCTION, NAME
+from syncguard.read.tags import ATTR, CALL, CONST, DO, EITHER, FUNCTION, NAME
 from syncguard.read.walk import walk
 
 
@@ -42,6 +43,8 @@ def _off(inner: Node, outcome: bool, frame: Frame) -> bool:
         return test is not None and off_device(test, outcome, frame)
     if type(inner) is EITHER:
         return off_device(inner, outcome, frame)
+    if type(inner) is DO:
+        return outdated(inner, outcome, frame)
     if type(inner) is not CALL:
         return False
     match inner:
