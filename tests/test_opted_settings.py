@@ -432,6 +432,7 @@ MADE = """
         ("self.inner = Slow() if config.slow else None", "class Slower(Slow):\n        pass", ""),
         ("self.inner = Slow() if config.dim() > 1 else None", "", ""),
         ("self.inner = None", "", ""),
+        ("self.inner = None", "import os\n    if os.environ.get('FAST') == '1':\n        Slow = Net", ""),
     ],
 )  # fmt: skip
 def test_what_is_made_for_a_setting_alone_is_told_of_it(made: str, more: str, option: str) -> None:

@@ -69,9 +69,10 @@ def _arm(node: core.If | core.Choose, outcome: bool) -> tuple[Node, ...]:
 
 
 def _values(node: Node) -> list[Node]:
-    """The parts of a piece but for what only declares it."""
+    """The parts of a piece but for what only declares or binds it."""
     if type(node) is FUNCTION:
         return [*node.decorators, *[one.default for one in node.params if one.default is not None], *node.body]
     if type(node) is BIND:
-        return [*node.targets, *([node.value] if node.value is not None else [])]
+        written = [target for target in node.targets if type(target) is not NAME]  # a name that is bound is not read
+        return [*written, *([node.value] if node.value is not None else [])]
     return parts(node)
