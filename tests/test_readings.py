@@ -66,9 +66,9 @@ def test_a_reading_is_counted_by_heat_and_by_rule(tmp_path):
 
 
 def test_the_newest_readings_come_first_and_only_they_are_listed(tmp_path):
-    text = page(tmp_path, *((name, [finding("wrong", line=n)]) for n, name in enumerate("abc", 1)))
-    assert text.index("## c") < text.index("## b") < text.index("## a")
-    assert ["loss.py:3" in text, "loss.py:2" in text, "loss.py:1" in text] == [True, True, False]
+    text = page(tmp_path, *((name, [finding("wrong", line=n)]) for n, name in enumerate("abcd", 1)))
+    assert text.index("## d") < text.index("## c") < text.index("## b") < text.index("## a")
+    assert [f"loss.py:{n}" in text for n in (4, 3, 2, 1)] == [True, True, True, False]
 
 
 def test_nothing_read_is_said(tmp_path):

@@ -11,7 +11,7 @@ from typing import Any
 
 PAGE = "how-often-right.md"
 READ = re.compile(r"(<!-- read -->\n).*(<!-- /read -->)", re.DOTALL)
-LISTED = 2  # of the newest readings, each finding that was not right
+LISTED = 3  # of the newest readings, each finding that was not right
 VERDICTS = ("right", "borderline", "wrong")
 HEATS = {"hot": "hot", "unknown": "of unknown heat"}
 Row = Mapping[str, Any]
