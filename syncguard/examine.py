@@ -18,7 +18,8 @@ from syncguard.infer.home import Home
 from syncguard.infer.modules import module_name
 from syncguard.infer.parts import digest, part_saying, quoted, whole_parts, words_of
 from syncguard.infer.project import World
-from syncguard.infer.routine import Context, Frame, Routine, Used
+from syncguard.infer.routine import Frame, Routine, Used
+from syncguard.infer.sightings import Context
 from syncguard.judge.behind import Behind
 from syncguard.judge.called import Ask, Function, Needs
 from syncguard.judge.calling import Callers

@@ -14,7 +14,8 @@ from syncguard.infer.domain.values import LINKS, Why, options
 from syncguard.infer.domain.values import Call as Method
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.functions.callbacks import is_own
-from syncguard.infer.routine import Frame, Given, Routine, Sighting
+from syncguard.infer.routine import Frame, Given, Routine
+from syncguard.infer.sightings import Sighting
 from syncguard.read import core
 from syncguard.read.core import At
 from syncguard.read.tags import FUNCTION

@@ -15,7 +15,8 @@ from syncguard.infer.domain.values import NONE, UNKNOWN, Call, Value
 from syncguard.infer.functions import callbacks, learnt, leaving, promises, wrappers
 from syncguard.infer.functions.refined import fed
 from syncguard.infer.operations.targets import names_host
-from syncguard.infer.routine import Env, Frame, Given, Routine, Sighting
+from syncguard.infer.routine import Env, Frame, Given, Routine
+from syncguard.infer.sightings import Sighting
 from syncguard.read.core import At
 from syncguard.read.tags import FUNCTION
 

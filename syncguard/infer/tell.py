@@ -8,7 +8,8 @@ from typing import Final
 
 from syncguard.infer.domain.sureness import CERTAIN, LIKELY, POSSIBLE
 from syncguard.infer.domain.values import LINKS, Why
-from syncguard.infer.routine import Routine, Sighting
+from syncguard.infer.routine import Routine
+from syncguard.infer.sightings import Sighting
 from syncguard.read.core import At
 from syncguard.terms import Confidence, Fact, Site, Sync
 

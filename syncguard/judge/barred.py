@@ -11,7 +11,7 @@ from syncguard.infer.branches.asking import spelled_out
 from syncguard.infer.branches.meant import necessary
 from syncguard.infer.branches.passing import given, positional, unpacks
 from syncguard.infer.branches.ungiven import private, spared
-from syncguard.infer.routine import Asked
+from syncguard.infer.sightings import Asked
 from syncguard.judge.calling import Made
 from syncguard.judge.defaults import MOST, Place, bound
 from syncguard.judge.filled import is_something

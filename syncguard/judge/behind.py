@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from syncguard.infer.branches.ungiven import private
 from syncguard.infer.project import World
-from syncguard.infer.routine import Context, Routine
+from syncguard.infer.routine import Routine
+from syncguard.infer.sightings import Context
 from syncguard.infer.tell import Texts
 from syncguard.judge.built import Built
 from syncguard.judge.calling import Callers, Made, called_as

@@ -12,7 +12,8 @@ from syncguard.infer.branches.ungiven import calls_of, lines_of, only_bound
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.home import Home
 from syncguard.infer.project import World
-from syncguard.infer.routine import Asked, Context, Routine
+from syncguard.infer.routine import Routine
+from syncguard.infer.sightings import Asked, Context
 from syncguard.infer.tell import Texts
 from syncguard.judge.calling import Callers
 from syncguard.judge.common import common

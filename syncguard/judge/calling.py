@@ -11,7 +11,8 @@ from syncguard.infer.branches.subjects import ME, last_name
 from syncguard.infer.branches.ungiven import BINDING, calls_of, lines_of, private
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.home import Home
-from syncguard.infer.routine import Context, Routine
+from syncguard.infer.routine import Routine
+from syncguard.infer.sightings import Context
 from syncguard.judge.carried import parsed
 from syncguard.judge.chosen import tabled
 from syncguard.places import Places

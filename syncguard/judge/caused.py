@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from syncguard.infer.causes import Cause, Causes
 from syncguard.infer.project import World
-from syncguard.infer.routine import Context, Routine
+from syncguard.infer.routine import Routine
+from syncguard.infer.sightings import Context
 from syncguard.infer.tell import Texts, snippet
 from syncguard.judge.calling import Callers
 from syncguard.judge.judge import judged

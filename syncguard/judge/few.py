@@ -7,7 +7,7 @@ from typing import Final
 
 from syncguard.infer.branches.feeding import carries
 from syncguard.infer.branches.subjects import path_of
-from syncguard.infer.routine import Step
+from syncguard.infer.sightings import Step
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, CALL, COMP, DO, INDEX, LOOP, NAME, SEQ

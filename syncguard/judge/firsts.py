@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from syncguard.infer.branches.meant import necessary
-from syncguard.infer.routine import Context, Routine
+from syncguard.infer.routine import Routine
+from syncguard.infer.sightings import Context
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node

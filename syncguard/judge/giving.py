@@ -14,7 +14,8 @@ from syncguard.infer.branches.meant import binders, necessary, plainly
 from syncguard.infer.branches.passing import given, positional, unpacks
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.project import World
-from syncguard.infer.routine import Context, Frame, Routine
+from syncguard.infer.routine import Frame, Routine
+from syncguard.infer.sightings import Context
 from syncguard.infer.tell import Texts, snippet
 from syncguard.judge.called import Ask, Function, Gift, Where
 from syncguard.judge.calling import Callers, call_at

@@ -9,7 +9,8 @@ from syncguard.infer.branches.gates import trains
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.contents import tensor_in
-from syncguard.infer.routine import Context, Routine
+from syncguard.infer.routine import Routine
+from syncguard.infer.sightings import Context
 from syncguard.judge.beside import beside, is_reference
 from syncguard.judge.calling import by_name, callers_of
 from syncguard.judge.few import aside

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from syncguard.infer.domain.sureness import CERTAIN
 from syncguard.infer.home import Home
 from syncguard.infer.project import World
-from syncguard.infer.routine import Context, Routine, Sighting
+from syncguard.infer.routine import Routine
+from syncguard.infer.sightings import Context, Sighting
 from syncguard.infer.tell import SURENESS, Texts, snippet, sync_of
 from syncguard.judge.calling import Callers, kept_off
 from syncguard.judge.learnt import learns

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from syncguard.infer.branches.meant import binders, plainly
-from syncguard.infer.routine import Asked, Routine
+from syncguard.infer.routine import Routine
+from syncguard.infer.sightings import Asked
 from syncguard.judge.bound import bound_to
 from syncguard.judge.standing import enclosing
 from syncguard.read import core

@@ -9,7 +9,8 @@ from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.domain.sureness import LIKELY, NO, POSSIBLE
 from syncguard.infer.domain.values import Why
 from syncguard.infer.project import World
-from syncguard.infer.routine import Routine, Sighting
+from syncguard.infer.routine import Routine
+from syncguard.infer.sightings import Sighting
 from syncguard.read.core import At, Node
 from syncguard.read.tags import ATTR, CALL, CONST, DO, WITH
 from syncguard.read.walk import around, walk

@@ -15,7 +15,8 @@ from syncguard.infer.branches.passing import given, none_if_left, positional, sp
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import calls_of, lacks
 from syncguard.infer.project import World
-from syncguard.infer.routine import Asked, Context, Frame, Routine
+from syncguard.infer.routine import Frame, Routine
+from syncguard.infer.sightings import Asked, Context
 from syncguard.infer.tell import Texts, site
 from syncguard.judge.barred import barred_from
 from syncguard.judge.behind import HERE, HOT

@@ -12,7 +12,8 @@ from syncguard.infer.branches.ungiven import lacks, private
 from syncguard.infer.domain.values import NONE, UNKNOWN, Call, Named, Seq, Tensor, Value, options
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.project import World
-from syncguard.infer.routine import Frame, Routine, Sighting
+from syncguard.infer.routine import Frame, Routine
+from syncguard.infer.sightings import Sighting
 from syncguard.judge.calling import Callers, call_at
 from syncguard.judge.defaults import Place, bound_before, is_data, may_be_data, sources_of
 from syncguard.judge.leading import tests_around

@@ -10,7 +10,8 @@ from syncguard.infer.domain.values import ClassOf, Later, Source, Value, options
 from syncguard.infer.home import Home
 from syncguard.infer.modules import absolute
 from syncguard.infer.project import World
-from syncguard.infer.routine import Context, Routine
+from syncguard.infer.routine import Routine
+from syncguard.infer.sightings import Context
 from syncguard.judge.called import Called, Where
 from syncguard.judge.common import shared_by_all
 from syncguard.judge.naming import lines_with, namings

@@ -8,7 +8,8 @@ from typing import Final
 
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.project import World
-from syncguard.infer.routine import Routine, Sighting
+from syncguard.infer.routine import Routine
+from syncguard.infer.sightings import Sighting
 from syncguard.judge.answers import asked, branched, checked, repeated, skipped, told
 from syncguard.judge.changes import aimed_at, changes, holder, sets
 from syncguard.judge.extremes import elements, largest

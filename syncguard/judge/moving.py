@@ -6,7 +6,8 @@ from typing import Final
 
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.domain.sureness import LIKELY, NO, POSSIBLE
-from syncguard.infer.routine import Routine, Sighting
+from syncguard.infer.routine import Routine
+from syncguard.infer.sightings import Sighting
 from syncguard.judge.changes import bindings, holder
 from syncguard.places import Places
 from syncguard.read.core import At, Node

@@ -10,7 +10,8 @@ from typing import Final, cast
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import lines_of
 from syncguard.infer.home import Home
-from syncguard.infer.routine import Asked, Routine
+from syncguard.infer.routine import Routine
+from syncguard.infer.sightings import Asked
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BIND, CALL, CHOOSE, CLASS, FUNCTION, IF, NAME

@@ -10,7 +10,8 @@ from syncguard.infer.branches.asking import spelled_out
 from syncguard.infer.branches.meant import necessary
 from syncguard.infer.branches.subjects import alike
 from syncguard.infer.project import World
-from syncguard.infer.routine import Asked, Context, Frame, Routine
+from syncguard.infer.routine import Frame, Routine
+from syncguard.infer.sightings import Asked, Context
 from syncguard.infer.tell import Texts, snippet
 from syncguard.judge.barred import without_barred
 from syncguard.judge.calling import Callers

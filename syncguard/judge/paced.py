@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from syncguard.infer.branches.gates import sets_rhythm, trains
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import lines_of, private
-from syncguard.infer.routine import Context, Routine, Sighting
+from syncguard.infer.routine import Routine
+from syncguard.infer.sightings import Context, Sighting
 from syncguard.judge.alone import seen_above
 from syncguard.judge.calling import Calling, callers_of, plain
 from syncguard.judge.warmth import AROUND, Warmth

@@ -13,7 +13,8 @@ from syncguard.infer.functions.wrappers import thin
 from syncguard.infer.home import Home
 from syncguard.infer.parts import WORDS
 from syncguard.infer.project import World
-from syncguard.infer.routine import Routine, Sighting
+from syncguard.infer.routine import Routine
+from syncguard.infer.sightings import Sighting
 from syncguard.judge.learnt import learns
 from syncguard.judge.moving import copied_again
 from syncguard.judge.written import in_bfloat16, stays, with_itself

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from syncguard.infer.routine import Context, Routine, Sighting
+from syncguard.infer.routine import Routine
+from syncguard.infer.sightings import Context, Sighting
 from syncguard.judge.done import loads, makes_parameters, writes
 from syncguard.judge.few import by_column, few_turns, names_each, reads_each, small
 from syncguard.judge.heat import around_what

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from syncguard.infer.branches.meant import binders
 from syncguard.infer.branches.subjects import alike
 from syncguard.infer.domain.values import Why
-from syncguard.infer.routine import Asked, Routine, Sighting
+from syncguard.infer.routine import Routine
+from syncguard.infer.sightings import Asked, Sighting
 from syncguard.judge.leading import tests_around
 from syncguard.judge.standing import enclosing
 from syncguard.read import core

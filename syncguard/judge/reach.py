@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from syncguard.infer.branches.ungiven import handed_about
 from syncguard.infer.functions.registries import kept_by
 from syncguard.infer.home import Home
-from syncguard.infer.routine import Context, Routine
+from syncguard.infer.routine import Routine
+from syncguard.infer.sightings import Context
 from syncguard.judge.alone import abstract, alone, asked_by, called_by_name
 from syncguard.judge.called import Called, Function, Where
 from syncguard.judge.calling import is_open

@@ -10,7 +10,8 @@ from syncguard.infer.branches.ungiven import handed_about
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.contents import tensors_in
 from syncguard.infer.domain.values import Const, Host, Named, options
-from syncguard.infer.routine import Routine, Sighting
+from syncguard.infer.routine import Routine
+from syncguard.infer.sightings import Sighting
 from syncguard.judge.calling import callers_of, is_open
 from syncguard.judge.done import rewrites_graph
 from syncguard.judge.few import small

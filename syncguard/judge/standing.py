@@ -8,7 +8,8 @@ import msgspec
 
 from syncguard.infer.domain.values import Why
 from syncguard.infer.project import World
-from syncguard.infer.routine import Routine, Sighting
+from syncguard.infer.routine import Routine
+from syncguard.infer.sightings import Sighting
 from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.read.walk import around, walk

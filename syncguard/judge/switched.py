@@ -9,7 +9,8 @@ from typing import Final
 from syncguard.infer.branches.arms import steady
 from syncguard.infer.branches.meant import plainly
 from syncguard.infer.project import World
-from syncguard.infer.routine import Frame, Routine, Sighting
+from syncguard.infer.routine import Frame, Routine
+from syncguard.infer.sightings import Sighting
 from syncguard.infer.tell import Texts, snippet
 from syncguard.judge.calling import Callers
 from syncguard.judge.defaults import DEEPEST, Place, Written, passed_to, sources_of

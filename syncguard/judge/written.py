@@ -8,7 +8,8 @@ from typing import Final
 
 from syncguard.infer.branches.subjects import alike, last_name
 from syncguard.infer.project import World
-from syncguard.infer.routine import Routine, Sighting
+from syncguard.infer.routine import Routine
+from syncguard.infer.sightings import Sighting
 from syncguard.judge.changes import bindings, holder
 from syncguard.read import core
 from syncguard.read.core import At, Node

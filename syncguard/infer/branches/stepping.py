@@ -7,7 +7,8 @@ from typing import Final
 from syncguard.infer.branches.feeding import feeds_itself
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.domain.values import UNKNOWN, Instance, Value, options
-from syncguard.infer.routine import Frame, Step
+from syncguard.infer.routine import Frame
+from syncguard.infer.sightings import Step
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BIND, CALL, CONST, LOOP, NAME, RUN, WITH

@@ -7,7 +7,8 @@ from typing import Final
 
 from syncguard.infer.domain.sureness import built_on_host
 from syncguard.infer.domain.values import LINKS, Tensor, Why
-from syncguard.infer.routine import Frame, Rooted, Sighting
+from syncguard.infer.routine import Frame, Rooted
+from syncguard.infer.sightings import Sighting
 from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.read.tags import CALL, DO, FUNCTION

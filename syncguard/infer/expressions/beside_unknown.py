@@ -7,7 +7,8 @@ from syncguard.infer.branches.subjects import path_of
 from syncguard.infer.domain.sureness import built_on_host
 from syncguard.infer.domain.values import Tensor, Unknown, Value
 from syncguard.infer.expressions.beside_host import MOVES, READS, is_here
-from syncguard.infer.routine import Frame, Sighting
+from syncguard.infer.routine import Frame
+from syncguard.infer.sightings import Sighting
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, CALL

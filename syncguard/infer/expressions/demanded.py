@@ -7,7 +7,8 @@ from syncguard.infer.branches.subjects import path_of
 from syncguard.infer.domain.values import Tensor, Value
 from syncguard.infer.expressions.beside_host import READS, casts, stays, straight
 from syncguard.infer.expressions.beside_unknown import reads_it
-from syncguard.infer.routine import Frame, Sighting
+from syncguard.infer.routine import Frame
+from syncguard.infer.sightings import Sighting
 from syncguard.read.core import At, Node
 from syncguard.read.tags import ATTR, CALL, FUNCTION, TRY
 from syncguard.read.walk import around, mentions, walk

@@ -10,7 +10,8 @@ from syncguard.infer.domain.lattice import join_all
 from syncguard.infer.domain.values import NONE, SHAPES, UNKNOWN, Const, Host, Seq, Table, Value, constant, options
 from syncguard.infer.expressions import evaluate
 from syncguard.infer.expressions.elements import element_of, item_of
-from syncguard.infer.routine import Frame, Step
+from syncguard.infer.routine import Frame
+from syncguard.infer.sightings import Step
 from syncguard.read import core
 from syncguard.read.tags import CONST, DO, INDEX, SLICE
 

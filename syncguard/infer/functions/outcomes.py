@@ -17,7 +17,8 @@ from syncguard.infer.functions.declared import annotated
 from syncguard.infer.functions.refined import fed, refined
 from syncguard.infer.modules import Load, Modules, Says
 from syncguard.infer.operations.targets import names_one
-from syncguard.infer.routine import Asks, Env, Frame, Given, Kept, Routine, Sighting, Told
+from syncguard.infer.routine import Asks, Env, Frame, Given, Kept, Routine, Told
+from syncguard.infer.sightings import Sighting
 from syncguard.pack import Pack
 from syncguard.places import Places
 from syncguard.read import core

@@ -14,7 +14,8 @@ from syncguard.read.tags import ATTR, BIND, BRING, CALL, CHECK, CONST, DO, FUNCT
 from syncguard.read.walk import walk
 
 if TYPE_CHECKING:
-    from syncguard.infer.routine import Frame, Routine, Sighting
+    from syncguard.infer.routine import Frame, Routine
+    from syncguard.infer.sightings import Sighting
 
 SHORT: Final = 5  # statements of a function that only wraps a wait
 

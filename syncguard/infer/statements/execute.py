@@ -30,7 +30,8 @@ from syncguard.infer.domain.values import (
 from syncguard.infer.expressions.elements import drawn
 from syncguard.infer.expressions.evaluate import assign, quiet_value, value_of
 from syncguard.infer.functions.wrappers import decided
-from syncguard.infer.routine import Asked, Context, Frame, Step, of_part
+from syncguard.infer.routine import Frame, of_part
+from syncguard.infer.sightings import Asked, Context, Step
 from syncguard.infer.statements.bind import bind, effect, update
 from syncguard.infer.statements.declaring import ask_defaults
 from syncguard.infer.statements.holders import lend

@@ -11,7 +11,8 @@ from syncguard.infer.branches.narrow import narrowed
 from syncguard.infer.branches.refuted import refuted
 from syncguard.infer.branches.undeclared import BY_KIND, undeclared
 from syncguard.infer.branches.ungiven import UNMET
-from syncguard.infer.routine import Asked, Env, Frame
+from syncguard.infer.routine import Env, Frame
+from syncguard.infer.sightings import Asked
 from syncguard.infer.statements.arrivals import arrive
 from syncguard.infer.statements.paths import Dead, alive_in, follow, forget, joined, stayed
 from syncguard.read import core
