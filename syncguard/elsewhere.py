@@ -32,7 +32,6 @@ from syncguard.places import Places
 from syncguard.templates import Templates
 from syncguard.terms import Fact, Finding
 from syncguard.texts import Files, packages
-from syncguard.unheard import left_over, unheard
 from syncguard.unnamed import left_to, uncalled, unnamed
 
 SENDS: Final = ("copy-to-device", "host-data", "built-on-host", "host-index")  # rules of what goes to the device
@@ -55,9 +54,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     made_there: Mapping[Where, Fact]  # classes that nothing makes but what has its tensors on the host
     unused: frozenset[str]  # private files that nothing in their packages names
     uncalled: frozenset[Where]  # private functions that nothing in their packages names
-    unheard: Mapping[Where, str]  # what is said of those that nothing calls yet
-    left_over: frozenset[Where]  # those of them beside which others are taken
-    forsaken: Forsaken  # those that only they call
+    forsaken: Forsaken  # those that nothing calls yet, or only such
     made: Templates
 
     def told(self, findings: Sequence[Finding], one: Examined) -> list[Finding]:
@@ -79,11 +76,9 @@ class Elsewhere(msgspec.Struct, frozen=True):
         if path in self.unused or where in self.uncalled:
             why = UNNAMED if path in self.unused else UNCALLED
             return replace(finding, heat="cold", hot_path=(Fact(why, 0),))
-        told = self.unheard.get(where) or self.forsaken.told.get(where)  # it may be unused, or there for others
-        if told and where in self.forsaken.left_over:
-            return replace(finding, heat="cold", hot_path=(Fact(f"{told}, but others of that file", 0),))
-        if told and where in self.left_over:
-            return replace(finding, heat="cold", hot_path=(Fact(f"{told}, but others of its file", 0),))
+        if where in self.forsaken.left_over:
+            return replace(finding, heat="cold", hot_path=(Fact(self.forsaken.left_over[where], 0),))
+        told = self.forsaken.told.get(where)  # it may be unused, or there for others
         return replace(finding, hot_path=(Fact(told, 0),)) if told else finding
 
     def _asking(self, finding: Finding, where: Where, one: Examined) -> Finding:
@@ -133,7 +128,7 @@ def elsewhere(
     unknown = [
         (path, f) for path in {path for path, _ in asked} for f in calls.get(path, ()) if (path, f.name) in asked
     ]
-    lone = unheard(unknown, callers, files)
+    holding = frozenset(_holding(examined, lambda _: True))
     return Elsewhere(
         calls,
         hot,
@@ -143,12 +138,10 @@ def elsewhere(
         rare,
         errands=Errands(calls, hot, files, places).of(asked),
         options=behind(calls, callers, apart),
-        made_there=_unseen_outside(made_on_host(calls, _holding(examined, lambda _: True)), files),
-        made_for=made_behind(calls, frozenset(_holding(examined, lambda _: True))),
+        made_there=_unseen_outside(made_on_host(calls, holding), files),
+        made_for=made_behind(calls, holding),
         unused=unnamed({path for path, _ in asked}, files, places),
         uncalled=uncalled(((path, f.name) for path, f in unknown if f.alone), files, places),
-        unheard=lone,
-        left_over=left_over(lone, calls, files),
         forsaken=forsaken(asked, calls, callers, hot, files, places),
         made=made,
     )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from syncguard.judge.called import Function, Where, innermost
+from syncguard.judge.called import Function, Where, innermost, last_part
 from syncguard.judge.idle import by_setup
 from syncguard.judge.warmth import ON_HOST, UNCALLED
 from syncguard.mentions import TEXT
@@ -55,13 +55,13 @@ class Errands:
         for where in functions:
             wanted.setdefault(outermost(where[0]), set()).add(where)
         for package, some in wanted.items():
-            having = self._files.naming({_last(name) for _, name in some}, package) if package else {}
-            self._places.update({one: self._places_of(one, having.get(_last(one[1]), ())) for one in sorted(some)})
+            having = self._files.naming({last_part(name) for _, name in some}, package) if package else {}
+            self._places.update({one: self._places_of(one, having.get(last_part(one[1]), ())) for one in sorted(some)})
         return [where for some in wanted.values() for where in some]
 
     def _places_of(self, where: Where, having: Sequence[str]) -> list[Place]:
         """The places that name a function; none where that may be anybody."""
-        name, found = _last(where[1]), list[Place]()
+        name, found = last_part(where[1]), list[Place]()
         code = [path for path in having if not self._known.is_test(path)] if len(having) <= MOST else []
         for path in code:
             mentions = [*self._mentions(path, name, "." in where[1])]
@@ -95,7 +95,7 @@ class Errands:
         found: list[tuple[str, int, Told]] = []
         others: list[tuple[str, int]] = []
         for path, at, called in self._places.get(where, ()):
-            told = self._by(path, self._line(path, at), _last(where[1])) if called else None
+            told = self._by(path, self._line(path, at), last_part(where[1])) if called else None
             if told and self._may_mean(where, path, at):
                 found += [(path, at, one) for one in told]
             others += [(path, at)] if told is None else []
@@ -135,7 +135,7 @@ class Errands:
         caller = self._around(path, line)
         if caller is None or (path, caller.name) in self._hot:
             return None
-        if _last(caller.name) == name:
+        if last_part(caller.name) == name:
             return []
         shown = Fact(f"calls `{name}`", line, path)
         if caller.host and not caller.gpuless and not self._names_device(path, line, name):
@@ -157,7 +157,7 @@ class Errands:
     def _named_so(self, caller: Function) -> bool:
         """Whether a function's name says that it runs seldom: what does a script's work, or is deprecated, may call
         what others call often."""
-        name, known = _last(caller.name), self._known
+        name, known = last_part(caller.name), self._known
         undoes = known.is_("cold", "undone", name.removeprefix("un"))
         return known.seldom(name) or undoes or known.is_("cold", "module_moves", name)
 
@@ -221,7 +221,3 @@ def _said(before: str, last: str, after: str, method: bool) -> str:
     if last != "." and re.match(r"=[^=]|:", after):
         return ""  # an argument, or what is bound there, goes by another rule
     return "called" if after.startswith("(") else "handed"
-
-
-def _last(function: str) -> str:
-    return function.rpartition(".")[2]

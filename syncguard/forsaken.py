@@ -1,4 +1,4 @@
-"""Functions in, those out that nothing calls but what is left over itself, through however many calls."""
+"""Functions in, those out that nothing calls, or nothing but such, through however many calls."""
 
 from __future__ import annotations
 
@@ -20,23 +20,29 @@ Calls = Mapping[str, tuple[Function, ...]]
 
 
 class Forsaken(msgspec.Struct, frozen=True):
-    """Functions that nothing calls but what nothing calls, with what is said of that, and those that are left over."""
+    """Functions that nothing calls, or nothing but these, with what is said of them, and why those that are left over
+    are so."""
 
     told: Mapping[Where, str]
-    left_over: Collection[Where]
+    left_over: Mapping[Where, str]
 
 
 def forsaken(
-    asked: Iterable[Where], calls: Calls, callers: Callers, hot: Collection[Where], files: Files, places: Places
+    asked: Collection[Where], calls: Calls, callers: Callers, hot: Collection[Where], files: Files, places: Places
 ) -> Forsaken:
-    """Those of the functions that are asked about which are called, but only so; what may be called unseen is none."""
+    """Those of the functions that are asked about that nothing calls, or only what nothing calls; what may be called
+    unseen is none of the latter."""
     above = _above(asked, callers, hot)
-    tops = [where for where in above if not callers.get(where)]
-    told = unheard(_functions(tops, calls), callers, files)
-    lone = _only_by(told, above, callers)
-    known = {*left_to([where for where in asked if where in lone - told.keys()], callers, lone, files, places)}
-    over = _only_by(left_over(told, calls, files), above, callers)
-    return Forsaken({where: _said(where, callers, told) for where in known}, known & over)
+    tops = {where for where in above if not callers.get(where)}
+    told = unheard(_functions({*asked, *tops}, calls), callers, files)
+    over = left_over(told, calls, files)
+    lone = _only_by(tops & told.keys(), above, callers)
+    called = {*left_to([where for where in asked if where in lone - tops], callers, lone, files, places)}
+    dead = _only_by(tops & over, above, callers)
+    said = {where: _said(where, tops, callers, told) for where in called - told.keys()} | told
+    left = {where: f"{said[where]}, but others of its file" for where in over}
+    left |= {where: f"{said[where]}, but others of that file" for where in called & dead}
+    return Forsaken(said, left)
 
 
 def _above(asked: Iterable[Where], callers: Callers, hot: Collection[Where]) -> set[Where]:
@@ -66,11 +72,11 @@ def _only_by(tops: Iterable[Where], above: Iterable[Where], callers: Callers) ->
     return dead
 
 
-def _said(where: Where, callers: Callers, told: Mapping[Where, str]) -> str:
+def _said(where: Where, tops: Collection[Where], callers: Callers, told: Mapping[Where, str]) -> str:
     """What is said of the nearest of those that nothing calls."""
     todo = [where]
     for one in todo:
-        if one in told:
+        if one in tops and one in told:
             return f"only `{one[1]}` leads to it, and {told[one]}"
         todo += sorted({caller for caller, _, _ in callers[one]} - {*todo})
     raise LookupError(where)

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Mapping
 from itertools import islice
 from typing import Final
 
-from syncguard.judge.called import Function, Where
+from syncguard.judge.called import Function, Where, last_part
 from syncguard.texts import SAID, Files, module_name, outermost
 
 FEW: Final = 3  # files of a package that is there for what calls it from outside
@@ -40,7 +40,7 @@ def left_over(
     """Those of the functions that nothing calls yet beside which their package takes others out of the same file, or
     which belong to a module that this file alone makes: what is there for whoever comes from outside stands beside such
     as nothing takes."""
-    asked = [where for where, told in unheard.items() if "." not in where[1] or f"`{_last(where[1])}`" in told]
+    asked = [where for where, told in unheard.items() if "." not in where[1] or f"`{last_part(where[1])}`" in told]
     packages = {path: outermost(path) for path, _ in asked}
     beside = {path: {f.name for f in calls.get(path, ()) if "." not in f.name} for path in packages}
     wanted: dict[str, set[str]] = {}
@@ -64,10 +64,6 @@ def _makes(text: str, owner: str) -> bool:
     part = re.search(rf"^class\s+{owner}\s*\([^)]*Module\b", code, re.MULTILINE)
     made = re.search(rf"(?<!class ){NOT_IN}{owner}\(", code)
     return part is not None and made is not None and not _descends(code, owner)
-
-
-def _last(function: str) -> str:
-    return function.rpartition(".")[2]
 
 
 def _is_taken_whole(path: str, naming: Iterable[str], files: Files) -> bool:

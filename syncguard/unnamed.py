@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
-from syncguard.judge.called import Where
+from syncguard.judge.called import Where, last_part
 from syncguard.judge.entries import Callers
 from syncguard.places import Places
 from syncguard.read.project import MARKS
@@ -61,7 +61,7 @@ def left_to(
     for one, others in _naming(every, files).items():
         known = {path for path, _ in calling[one]}
         unseen = (other for other in others if _counts(other, one[0], places) and other not in known)
-        if not all(_only_brings(other, _last(one[1]), files) for other in unseen):
+        if not all(_only_brings(other, last_part(one[1]), files) for other in unseen):
             del every[one]
     return (where for where, ways in leading.items() if every.keys() >= ways)
 
@@ -85,13 +85,9 @@ def _naming(functions: Mapping[Where, str], files: Files) -> dict[Where, list[st
     """The files that name each of these functions, of those that are known or in the package that is told of it."""
     names: dict[str, set[str]] = {}
     for (_, function), package in functions.items():
-        names.setdefault(package, set()).add(_last(function))
+        names.setdefault(package, set()).add(last_part(function))
     found = {package: files.naming(some, package) for package, some in names.items()}
-    return {where: found[package][_last(where[1])] for where, package in functions.items()}
-
-
-def _last(function: str) -> str:
-    return function.rpartition(".")[2]
+    return {where: found[package][last_part(where[1])] for where, package in functions.items()}
 
 
 def _made_up(where: Where, files: Files) -> bool:

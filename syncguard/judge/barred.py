@@ -3,8 +3,6 @@ private function, the place as the others have it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from msgspec.structs import replace
 
 from syncguard.infer.branches.asking import spelled_out
@@ -46,36 +44,26 @@ def _names(test: Node) -> frozenset[str]:
 
 
 def _barred(made: Made, asked: list[Test], place: Place) -> bool:
-    """Whether a test comes out otherwise by what a call writes for all that it asks for."""
-    literal = _literals(made, place)
+    """Whether a test comes out otherwise by what a call writes for all, or for one, that it asks for."""
+    written = _written(made, place)
+    literal = frozenset([name for name, node in written.items() if type(node) is CONST])
     there = replace(place, only=frozenset([made.call.at]))
     for test, outcome, names in asked:
         if names and names <= literal:
             told = outcome_of(test, there)
             if told is not None and told.value is not outcome:
                 return True
-        for name in names:
-            if spared(test, outcome, name) and all(is_something(one, made) for one in _given(made, place, name)):
+        for name in names & written.keys():
+            if spared(test, outcome, name) and is_something(written[name], made):
                 return True
     return False
 
 
-def _given(made: Made, place: Place, name: str) -> Iterator[Node | None]:
-    """What a call gives for a parameter, as it is written; None where nobody sees."""
-    node, call = place.routine.node, made.call
-    params = [param for param in node.params if param.name == name] if type(node) is FUNCTION else []
-    if type(node) is not FUNCTION or not params or unpacks(call):
-        yield None
-        return
-    found = given(call, params[0], positional(node), bound(call, place.routine))
-    yield from found if len(found) == 1 else (None,)
-
-
-def _literals(made: Made, place: Place) -> frozenset[str]:
-    """The parameters that a call gives a number, a text or the like as it is written."""
+def _written(made: Made, place: Place) -> dict[str, Node]:
+    """What a call gives for each parameter that it gives one thing, as it is written."""
     node, call = place.routine.node, made.call
     if type(node) is not FUNCTION or unpacks(call):
-        return frozenset()
+        return {}
     places, takes = positional(node), bound(call, place.routine)
-    values = [(param, given(call, param, places, takes)) for param in node.params]
-    return frozenset([param.name for param, nodes in values if len(nodes) == 1 and type(nodes[0]) is CONST])
+    values = [(param.name, given(call, param, places, takes)) for param in node.params]
+    return {name: nodes[0] for name, nodes in values if len(nodes) == 1}

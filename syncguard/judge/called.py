@@ -73,6 +73,11 @@ class Function(msgspec.Struct, frozen=True, array_like=True):
     by_name: bool = False  # nobody calls it but by its name
 
 
+def last_part(function: str) -> str:
+    """The name of a method, or of a function, without those that it is defined in."""
+    return function.rpartition(".")[2]
+
+
 def innermost(functions: Iterable[Function], line: int) -> Function | None:
     """The function that stands closest around a line, of those of a file."""
     around = [one for one in functions if one.lines[0] <= line <= one.lines[1]]

@@ -19,7 +19,7 @@ from syncguard.read.walk import around
 def writes(routine: Routine, places: Places) -> bool:
     """Whether each call of a function writes a file, and no memory: `np.savez(path, x)`, behind no test and in no
     loop."""
-    made = _each_call(routine) if not _uses(routine, places.memories) else ()
+    made = _each_call(routine) if not uses(routine, places.memories) else ()
     return any(type(run) is RUN and places.is_("cold", "writers", called_path(call)) for run, call in made)
 
 
@@ -65,7 +65,7 @@ def rewrites_graph(routine: Routine, places: Places) -> bool:
         return False
     if any(param.annotation is not None and _of_graph(param.annotation, routine, places) for param in node.params):
         return True
-    return _uses(routine, places.rewrites)
+    return uses(routine, places.rewrites)
 
 
 def _of_graph(annotation: Node, routine: Routine, places: Places) -> bool:
@@ -78,7 +78,8 @@ def _of_graph(annotation: Node, routine: Routine, places: Places) -> bool:
     return places.is_("cold", "graphs", named or last_name(annotation))
 
 
-def _uses(routine: Routine, names: frozenset[str]) -> bool:
+def uses(routine: Routine, names: frozenset[str]) -> bool:
+    """Whether a function names one of these, as its calls are told."""
     node = routine.node
     return type(node) is FUNCTION and not all(names.isdisjoint(asked) for asked in node.uses.values())
 

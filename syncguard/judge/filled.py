@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from syncguard.infer.branches.meant import binders, plainly
+from syncguard.infer.branches.meant import binders
+from syncguard.infer.branches.ungiven import tells_none
 from syncguard.judge.calling import Made
 from syncguard.judge.leading import tests_around
 from syncguard.judge.standing import enclosing
@@ -14,7 +15,7 @@ from syncguard.read.tags import BIND, CONST, DO, FUNCTION, IF, LEAVE, LOOP, MAP,
 from syncguard.read.walk import walk
 
 
-def is_something(argument: Node | None, made: Made) -> bool:
+def is_something(argument: Node, made: Made) -> bool:
     """Whether what a call gives cannot be None: it is written out, or filled where it was."""
     if type(argument) is CONST:
         return argument.value is not None
@@ -27,19 +28,9 @@ def _filled(name: str, made: Made) -> bool:
     if type(node) is not FUNCTION:
         return False
     for part in walk(node.body):
-        if type(part) is IF and part.at[2:] <= made.call.at[:2] and _asks_for_none(part.test, name):
+        if type(part) is IF and part.at[2:] <= made.call.at[:2] and tells_none(part.test, True, name):
             kept = not any(_empties(bind, name, part.at) for bind in binders(made.caller).get(name, ()))
             return kept and _fills(part.body, name) and _leads(node.body, part, made.call.at)
-    return False
-
-
-def _asks_for_none(test: Node, name: str) -> bool:
-    """Whether a test asks whether a name is None, and nothing else."""
-    match plainly(test, True):
-        case core.Do(what="is", args=(core.Name(id=asked), core.Const(value=None))), True:
-            return asked == name
-        case core.Do(what="is not", args=(core.Name(id=asked), core.Const(value=None))), False:
-            return asked == name
     return False
 
 

@@ -11,6 +11,7 @@ from syncguard.infer.domain.values import Why
 from syncguard.infer.project import World
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Sighting
+from syncguard.judge.calling import call_at
 from syncguard.read.core import At, Node
 from syncguard.read.tags import ATTR, CALL, CONST, DO, WITH
 from syncguard.read.walk import around, walk
@@ -88,6 +89,6 @@ def _unrecorded(at: At, routine: Routine, world: World) -> bool:
 
 def _asks(at: At, routine: Routine) -> bool:
     """Whether what is made there is made to have gradients: `torch.rand(4, requires_grad=True)`."""
-    calls = (part for part in walk(routine.node.body) if type(part) is CALL and part.at == at)
-    flags = (value for call in calls for name, value in call.keywords if name == "requires_grad")
+    call = call_at(at, routine)
+    flags = [value for name, value in call.keywords if name == "requires_grad"] if call is not None else []
     return any(type(flag) is not CONST or flag.value is True for flag in flags)

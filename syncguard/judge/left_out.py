@@ -8,7 +8,7 @@ from syncguard.infer.branches.instances import kinds_of
 from syncguard.infer.branches.meant import answer, binders, plainly
 from syncguard.infer.branches.passing import none_if_left
 from syncguard.infer.branches.subjects import dotted
-from syncguard.infer.branches.ungiven import lacks, private
+from syncguard.infer.branches.ungiven import lacks, private, tells_none
 from syncguard.infer.domain.values import NONE, UNKNOWN, Call, Named, Seq, Tensor, Value, options
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.project import World
@@ -222,20 +222,10 @@ def _param(name: str, routine: Routine) -> Param | None:
 
 def _changing(name: str, routine: Routine) -> tuple[Node, ...]:
     """What may bind a name to something where it was nothing: `if x is not None: x = x == 1` leaves that as it was."""
-    kept = [part for part in walk(routine.node.body) if type(part) is IF and _asks(part.test, name)]
+    kept = [part for part in walk(routine.node.body) if type(part) is IF and tells_none(part.test, False, name)]
     arms = [part.at for held in kept for part in held.body]
     binds = binders(routine).get(name, ())
     return tuple([bind for bind in binds if not any(around(at, bind.at) for at in arms)])
-
-
-def _asks(test: Node, name: str) -> bool:
-    """Whether this asks whether a name is something, and nothing else."""
-    match plainly(test, True):
-        case core.Do(what="is not", args=(core.Name(id=asked), core.Const(value=None))), True:
-            return asked == name
-        case core.Do(what="is", args=(core.Name(id=asked), core.Const(value=None))), False:
-            return asked == name
-    return False
 
 
 def _listed(param: Param, frame: Frame) -> bool:

@@ -8,11 +8,12 @@ from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.domain.sureness import LIKELY, NO, POSSIBLE
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Sighting
+from syncguard.judge.calling import call_at
 from syncguard.judge.changes import bindings, holder
 from syncguard.places import Places
 from syncguard.read.core import At, Node
 from syncguard.read.tags import ATTR, CALL, NAME
-from syncguard.read.walk import around, walk
+from syncguard.read.walk import around
 from syncguard.terms import SETUP
 
 TO_HOST: Final = "copy-to-host"
@@ -49,10 +50,8 @@ def comes_back(sighting: Sighting, routine: Routine) -> bool:
 
 def _moved(at: At, routine: Routine) -> Node | None:
     """What the call at this place is asked of."""
-    for part in walk(routine.node.body):
-        if type(part) is CALL and part.at == at and type(part.fn) is ATTR:
-            return part.fn.of
-    return None
+    call = call_at(at, routine)
+    return call.fn.of if call is not None and type(call.fn) is ATTR else None
 
 
 def _again(sighting: Sighting, routine: Routine) -> At:

@@ -13,7 +13,7 @@ from syncguard.infer.domain.values import Const, Host, Named, options
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Sighting
 from syncguard.judge.calling import callers_of, is_open
-from syncguard.judge.done import rewrites_graph
+from syncguard.judge.done import rewrites_graph, uses
 from syncguard.judge.few import small
 from syncguard.judge.remade import made_anew
 from syncguard.judge.stands_in import stands_in
@@ -102,12 +102,7 @@ def script(routine: Routine, places: Places) -> bool:
         or (node.decorators and any(places.is_("cold", "commands", last_name(part)) for part in node.decorators))
     ):
         return True
-    return _calls(routine, places.joins)
-
-
-def _calls(routine: Routine, names: frozenset[str]) -> bool:
-    node = routine.node
-    return type(node) is FUNCTION and not all(names.isdisjoint(asked) for asked in node.uses.values())
+    return uses(routine, places.joins)
 
 
 def is_cold(
@@ -181,12 +176,12 @@ def loads_state(routine: Routine, places: Places) -> bool:
 
 def makes_groups(routine: Routine, places: Places) -> bool:
     """Whether it makes groups of processes; its loops may run long, as those of a script."""
-    return _calls(routine, places.groups)
+    return uses(routine, places.groups)
 
 
 def ends_phase(sighting: Sighting, routine: Routine, places: Places) -> bool:
     """Whether this is a barrier in a function that has no tensors exchanged, which are in order without it."""
-    return places.is_("cold", "barriers", sighting.op) and not _calls(routine, places.collectives)
+    return places.is_("cold", "barriers", sighting.op) and not uses(routine, places.collectives)
 
 
 def logarithm(routine: Routine) -> bool:

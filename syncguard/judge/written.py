@@ -3,16 +3,17 @@ a dtype, or of a module that nothing moves."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from syncguard.infer.branches.subjects import alike, last_name
 from syncguard.infer.project import World
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Sighting
+from syncguard.judge.calling import call_at
 from syncguard.judge.changes import bindings, holder
 from syncguard.read import core
-from syncguard.read.core import At, Node
+from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BIND, CALL, NAME
 from syncguard.read.walk import everything, parts, walk
 
@@ -22,23 +23,23 @@ BFLOAT16: Final = "bfloat16"
 
 def with_itself(sighting: Sighting, routine: Routine) -> bool:
     """Whether a call compares a tensor with itself: `torch.equal(x, x)`, `x.equal(x)`."""
-    for call in _calls(sighting.at, routine):
-        given = (call.fn.of, *call.args) if len(call.args) == 1 and type(call.fn) is ATTR else call.args
-        return len(given) == 2 and (type(given[0]) is NAME or type(given[0]) is ATTR) and alike(*given)
-    return False
+    call = call_at(sighting.at, routine)
+    if call is None:
+        return False
+    given = (call.fn.of, *call.args) if len(call.args) == 1 and type(call.fn) is ATTR else call.args
+    return len(given) == 2 and (type(given[0]) is NAME or type(given[0]) is ATTR) and alike(*given)
 
 
 def in_bfloat16(sighting: Sighting, routine: Routine, world: World) -> bool:
     """Whether a call that takes bfloat16 alone without a wait is given that, as its function says."""
     op = world.op(sighting.op)
     names = [names for wait in op.waits for one, names in wait.when if one == NOT_BFLOAT16] if op is not None else []
-    if op is None or not names:
+    call = call_at(sighting.at, routine) if names else None
+    if op is None or call is None:
         return False
-    for call in _calls(sighting.at, routine):
-        place = op.args.index(names[0])
-        given = call.args[place] if place < len(call.args) else dict(call.keywords).get(names[0])
-        return given is not None and _says_bfloat16(given, routine)
-    return False
+    place = op.args.index(names[0])
+    given = call.args[place] if place < len(call.args) else dict(call.keywords).get(names[0])
+    return given is not None and _says_bfloat16(given, routine)
 
 
 def _says_bfloat16(given: Node, routine: Routine) -> bool:
@@ -56,9 +57,8 @@ def _names_it(written: Node | None) -> bool:
 def stays(sighting: Sighting, routine: Routine, world: World) -> bool:
     """Whether what is saved is a module, or what one holds, that this function makes on the host and only computes
     with, asks for its state and saves."""
-    saved = [call.args[0] for call in _calls(sighting.at, routine) if call.args]
-    names = {_holder(one) for one in saved}
-    name = next(iter(names)) if len(names) == 1 else ""
+    call = call_at(sighting.at, routine)
+    name = _holder(call.args[0]) if call is not None and call.args else ""
     made = [part.value for part in bindings(routine.node.body, name)]
     makes = len(made) == 1 and type(made[0]) is CALL and last_name(made[0].fn)[:1].isupper()
     if not makes or world.default_device != "host":
@@ -93,9 +93,3 @@ def _keeps(part: Node, own: Sequence[Node], world: World) -> bool:
     if type(part) is CALL:
         return any(part.fn is one for one in own) or world.places.is_("manners", "saves", last_name(part.fn))
     return type(part) is BIND and all(any(one is target for target in part.targets) for one in own)
-
-
-def _calls(at: At, routine: Routine) -> Iterator[core.Call]:
-    for part in walk(routine.node.body):
-        if type(part) is CALL and part.at == at:
-            yield part

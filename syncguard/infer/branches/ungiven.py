@@ -250,6 +250,11 @@ def spared(test: Node, outcome: bool, name: str) -> bool:
     return _dead(test, outcome, name, True)
 
 
+def tells_none(test: Node, outcome: bool, name: str) -> bool:
+    """Whether a test comes out so where what has this name is None, and nowhere else."""
+    return lacks(test, not outcome, name) and spared(test, outcome, name)
+
+
 def _dead(test: Node, outcome: bool, name: str, given: bool) -> bool:
     """Whether an outcome is never met while this name is None; or while it is not, where it is `given`."""
     match test:
