@@ -53,8 +53,8 @@ def _barred(made: Made, asked: list[Test], place: Place) -> bool:
             told = outcome_of(test, there)
             if told is not None and told.value is not outcome:
                 return True
-        for name in names & written.keys():
-            if spared(test, outcome, name) and is_something(written[name], made):
+        for name in names:
+            if name in written and spared(test, outcome, name) and is_something(written[name], made):
                 return True
     return False
 
