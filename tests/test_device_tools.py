@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -96,7 +98,7 @@ def test_parts_run_together_and_end_in_one_file(tmp_path, capfd):
 
 
 def test_what_needs_no_clock_is_known():
-    assert {name for name, part in parts.PARTS.items() if part.beside} == {"pages", "tests", "libraries"}
+    assert {name for name, part in parts.PARTS.items() if part.beside} == {"pages", "libraries"}
     assert {name for name, part in parts.PARTS.items() if part.half} == {"questions", "doctor", "opinfo"}
 
 
@@ -172,17 +174,64 @@ def test_a_run_that_failed_leaves_nothing_to_compare():
 
 
 def test_programs_without_their_libraries_are_left_out(tmp_path, monkeypatch):
-    (tmp_path / "a.py").write_text("import torch\n")
-    (tmp_path / "b.py").write_text("import no_such_library\nfrom os import path\n")
+    (tmp_path / "a.py").write_text('"""A."""\nimport torch\n')
+    (tmp_path / "b.py").write_text('"""B."""\nimport no_such_library\nfrom os import path\n')
     monkeypatch.setattr(real, "HERE", tmp_path)
     assert list(real.programs()) == ["a"]
     assert real.lacking(tmp_path / "b.py") == ["no_such_library"]
 
 
+def test_what_a_program_makes_room_for_is_no_import_before_all_else(tmp_path):
+    (tmp_path / "c.py").write_text('"""A program."""\nimport sys\nsys.path.append("..")\nimport beside_it\n')
+    assert real.lacking(tmp_path / "c.py") == []
+
+
+def test_the_parts_of_a_program_are_one(tmp_path):
+    for part, line in ((1, 3), (2, 7)):
+        record = {"waits": [wait("p.py", line, "item")], "executed": {"p.py": [[line, line]]}}
+        real.saved(tmp_path, ("many", part, "cuda")).write_text(json.dumps(record))
+    runs = [("many", part, "cuda") for part in (1, 2)]
+    whole = real.gathered(tmp_path, runs)
+    assert [one["place"]["line"] for one in whole["waits"]] == [3, 7]
+    assert whole["executed"] == {"p.py": [[3, 3], [7, 7]]}
+    assert real.gathered(tmp_path, []) is None
+
+
+def test_models_that_ran_in_one_mode_alone_are_named(tmp_path):
+    logs = {"simulate": "ran A\nwarning\nran B\nfailed C ValueError: no\n", "cuda": "ran A\nfailed B RuntimeError: x\n"}
+    runs = [("many", 1, mode) for mode in logs]
+    for run in runs:
+        real.saved(tmp_path, run).with_suffix(".log").write_text(logs[run[2]])
+    told = real.counted(tmp_path, runs)
+    assert told == {"ran": {"simulate": 2, "cuda": 1}, "alone": {"B": ["ran", "failed RuntimeError: x"]}}
+    for run in runs:
+        real.saved(tmp_path, run).with_suffix(".log").write_text("a program that says nothing of models\n")
+    assert real.counted(tmp_path, runs) == {}
+
+
+def test_a_program_of_several_parts_is_run_in_several():
+    every = [*real.every(["plain", "every_architecture"], ["cuda"])]
+    assert every[0] == ("plain", 1, "cuda")
+    assert [run[1] for run in every[1:]] == [*range(1, real.PARTS["every_architecture"] + 1)]
+
+
+def test_so_many_run_at_a_time_and_what_has_no_time_left_is_told():
+    def start(seconds, code=0):
+        program = f"import sys, time; time.sleep({seconds}); sys.exit({code})"
+        return lambda: subprocess.Popen([sys.executable, "-c", program], text=True)
+
+    until = time.monotonic() + 4
+    told = real.ended({"a": start(0), "b": start(0, 3), "c": start(60), "d": start(60), "e": start(0)}, until, 2)
+    assert told == {"a": "", "b": "exit 3", "c": "ended, it took too long", "d": "ended, it took too long",
+                    "e": "no time was left"}  # fmt: skip
+
+
 def test_the_page_says_what_only_one_tells(tmp_path):
     (tmp_path / "simulation.md").write_text((ROOT / "docs" / "simulation.md").read_text())
     alone = {"only_said": [["p.py", 9, "to", 1]], "only_found": []}
-    rows = [{"program": "plain", "lines": 3, "counts": 2, "said": 4, "found": 3, **alone}]
+    many = {"ran": {"simulate": 42, "cuda": 41}, "alone": {"A": ["ran", ""]}, "fault": "cuda, part 2: exit 1"}
+    rows = [{"program": "plain", "lines": 3, "counts": 2, "said": 4, "found": 3, **alone, **many},
+            {"program": "graphs", "lines": 0, "fault": "cuda, part 1: ended, it took too long"}]  # fmt: skip
     machine = {"device": "A Made-up GPU", "torch": "2.13.0", "date": "2026-11-21"}
     pages = [{"only_said": [], "only_found": []}, {"only_said": [3], "only_found": []}]
     evidence = {"machine": machine, "parts": {"libraries": {"results": rows}, "pages": {"results": pages},
@@ -191,6 +240,9 @@ def test_the_page_says_what_only_one_tells(tmp_path):
     (text,) = libraries_page.pages(tmp_path, tmp_path).values()
     assert "| [plain](../tools/device/libraries/plain.py) | 3 | 2 | 1 | 0 |" in text
     assert "* only simulated: `p.py:9`, `to`, 1 times" in text
+    assert "Of plain not all parts were compared: cuda, part 2: exit 1." in text
+    assert "plain trains 41 or 42 models; 1 ran in one of the two alone." in text
+    assert "graphs was not compared: cuda, part 1: ended, it took too long." in text
     assert "1 of 2 of torch's own samples" in text
     assert "1 of 2 programs of the rule pages" in text
 

@@ -74,7 +74,12 @@ def checked(packages: Sequence[Row]) -> Iterator[str]:
 
 
 def sentences(parts: Mapping[str, Row]) -> Iterator[str]:
-    """What the other parts say of the same question."""
+    """How many models are behind a program; what the other parts say of the same question."""
+    for one in results(parts, "libraries"):
+        if "ran" in one:
+            ran = {*one["ran"].values()}
+            alone = f"; {len(one['alone'])} ran in one of the two alone" if one["alone"] else ""
+            yield f"{one['program']} trains {' or '.join(f'{n:,}' for n in sorted(ran))} models{alone}."
     for name, what in (("questions", "calls of the questions"), ("doctor", "calls of the rows")):
         asked = [one for one in results(parts, name) if known(one.get("said"), one.get("found", {}).get("waited"))]
         if asked:
@@ -96,9 +101,10 @@ def unfinished(parts: Mapping[str, Row]) -> Iterator[str]:
     late = [name for name, part in parts.items() if not part.get("complete", True)]
     if late:
         yield f"These parts ran out of time, and tell of what they came to: {', '.join(late)}."
-    yield from (
-        f"{one['program']} was not compared: {one['fault']}." for one in results(parts, "libraries") if "fault" in one
-    )
+    for one in results(parts, "libraries"):
+        if "fault" in one:
+            what = f"Of {one['program']} not all parts were" if "said" in one else f"{one['program']} was not"
+            yield f"{what} compared: {one['fault']}."
 
 
 def results(parts: Mapping[str, Row], name: str) -> list[Row]:

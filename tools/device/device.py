@@ -55,7 +55,9 @@ def main(argv: list[str] | None = None) -> int:
     path = Path(options.out or ROOT / "evidence") / file_of(machine)
     evidence = begun(path, machine)
     print(f"{name}: at most {seconds:.0f} s", flush=True)
-    desk = Desk(options.dry_run, time.perf_counter() + seconds, halves=Path(options.halves) if options.halves else None)
+    desk = Desk(
+        options.dry_run, time.perf_counter() + seconds, keep=folder_of(options.keep), halves=folder_of(options.halves)
+    )
     done = run(name, desk, lambda part: save(path, evidence, name, part))
     fault = f": {done['fault']}" if "fault" in done else ""
     print(f"{name}: {len(done['results'])} results in {done['seconds']} s{fault}, in {path}", flush=True)
@@ -72,7 +74,7 @@ def together(chosen: list[str], until: float, options: argparse.Namespace) -> in
         # A dry run's halves are all that it does: there each part finds its own.
         halves = {name: begin(name, until, folder, ["--half"]) for name in alone
                   if every[name].half and not options.dry_run}  # fmt: skip
-        limit = time.perf_counter() + (until - time.perf_counter()) * BESIDE
+        limit = time.perf_counter() + (until - time.perf_counter()) * (BESIDE if alone else 1.0)
         first = {name: begin(name, limit, folder, out_of(options, f"{folder}/{name}")) for name in beside}
         codes = [ended(name, run, limit) for name, run in first.items()]
         for name in beside:
@@ -86,8 +88,15 @@ def together(chosen: list[str], until: float, options: argparse.Namespace) -> in
         return max(codes)
 
 
+def folder_of(name: str | None) -> Path | None:
+    if name:
+        Path(name).mkdir(parents=True, exist_ok=True)
+    return Path(name) if name else None
+
+
 def out_of(options: argparse.Namespace, folder: str) -> list[str]:
-    return ["--out", folder, *(["--dry-run"] if options.dry_run else [])]
+    more = ["--keep", options.keep] if options.keep else []
+    return ["--out", folder, *more, *(["--dry-run"] if options.dry_run else [])]
 
 
 def begin(name: str, until: float, halves: str, more: list[str]) -> subprocess.Popen[bytes]:
@@ -137,6 +146,7 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--dry-run", action="store_true", help="every part on the simulated device, small")
     parser.add_argument("--minutes", type=float, default=8.0, help="for all the parts that are run (default: 8)")
+    parser.add_argument("--keep", help="folder for the records of the libraries' programs, to look at")
     parser.add_argument("--half", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--halves", help=argparse.SUPPRESS)
     parser.add_argument("--out", help="folder to write into (default: evidence/)")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import pickle
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -41,6 +42,7 @@ class Desk:
     dry: bool
     until: float = float("inf")
     rules: Any = field(default_factory=pack.load)
+    keep: Path | None = None  # what programs of libraries save is copied there
     halves: Path | None = None  # where what is found without the device is kept by processes beside this one
 
     @property
@@ -233,7 +235,7 @@ def pages_said(desk: Desk) -> dict[tuple[str, int], list[int]]:
 
 def libraries(desk: Desk) -> Iterator[dict[str, Any]]:
     """Programs that use real libraries, simulated and on the device: lines that both tell, and that only one does."""
-    yield from real.compared(desk.dry, min(desk.left, real.PATIENCE))
+    yield from real.compared(desk.dry, min(desk.left, real.PATIENCE), desk.keep)
 
 
 def fixes(desk: Desk) -> Iterator[dict[str, Any]]:
@@ -255,9 +257,14 @@ def tests(desk: Desk) -> Iterator[dict[str, Any]]:
     ]
     command = [sys.executable, "-m", "pytest", "-q", "-m", "device", "--tb=short", "-p", "no:cacheprovider", *files]
     command += ["--collect-only"] if desk.dry else []
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-    last = done.stdout.strip().split("\n")[-1]
-    yield {"code": done.returncode, "said": last, "failed": failures(done.stdout)}
+    run = subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        text, _ = run.communicate(timeout=None if desk.dry else max(desk.left, 1.0))
+    except subprocess.TimeoutExpired:
+        run.send_signal(signal.SIGINT)  # pytest then tells of what it came to
+        text, _ = run.communicate(timeout=30)
+    last = text.strip().split("\n")[-1]
+    yield {"code": run.returncode, "said": last, "failed": failures(text)}
 
 
 def failures(text: str, most: int = 12) -> list[str]:
@@ -303,7 +310,7 @@ class Part:
 
 PARTS = {
     "pages": Part(pages, 0.1, beside=True),
-    "tests": Part(tests, 0.1, beside=True),
+    "tests": Part(tests, 0.1),
     "libraries": Part(libraries, 0.1, beside=True),
     "questions": Part(questions, 0.1, half=questions_said),
     "doctor": Part(rows, 0.18, half=rows_said),

@@ -4,14 +4,17 @@ what `check` says of these libraries."""
 from __future__ import annotations
 
 import ast
+import itertools
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -21,9 +24,13 @@ import checking
 HERE = Path(__file__).parent / "libraries"
 DRY = ("plain",)
 MODES = {"simulate": "said", "cuda": "found"}
+WENT = re.compile(r"(ran|failed) (\S+)(.*)$")
 OF_A_LIBRARY = re.compile(r".*(?:site-packages|dist-packages|/projects|/lib/python[\d.]+)/")
 PATIENCE = 240.0  # seconds for all of them
+PARTS = {"every_architecture": 16}  # programs that are run as so many processes, each doing its part
 Line = tuple[str, int]
+Run = tuple[str, int, str]  # a program, which part of it, and the mode
+Start = Callable[[], "subprocess.Popen[str]"]
 
 
 def programs(dry: bool = False) -> dict[str, Path]:
@@ -35,57 +42,112 @@ def programs(dry: bool = False) -> dict[str, Path]:
 def lacking(path: Path) -> list[str]:
     """What a program imports before all else that is not there."""
     wanted = set()
-    for node in ast.parse(path.read_text("utf-8")).body:
+    body = ast.parse(path.read_text("utf-8")).body[1:]  # behind what it says of itself
+    for node in itertools.takewhile(lambda one: isinstance(one, (ast.Import, ast.ImportFrom)), body):
         names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
         names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
         wanted |= {name.split(".")[0] for name in names}
     return sorted(name for name in wanted if find_spec(name) is None)
 
 
-def compared(dry: bool, seconds: float = PATIENCE) -> Iterator[dict[str, Any]]:
-    """Every program in both modes, and `check` of what they use, all at once; in a dry run programs, simulated."""
+def compared(dry: bool, seconds: float = PATIENCE, keep: Path | None = None) -> Iterator[dict[str, Any]]:
+    """Every program in both modes, and `check` of what they use, all at once; in a dry run programs, simulated.
+
+    Records and logs are copied into the folder `keep`.
+    """
     until = time.monotonic() + seconds
     modes = [mode for mode in MODES if not (dry and mode == "cuda")]
     with tempfile.TemporaryDirectory() as name:
         folder, found = Path(name), []
         packages = () if dry else checking.linked(folder / "projects")
-        runs = {(name, mode): started(path, mode, folder / f"{name}.{mode}.json")
-                for name, path in programs(dry).items() for mode in modes}  # fmt: skip
-        checks = {package: checking.started(folder / "projects", package) for package in packages}
-        for name in programs(dry):
-            faults = [fault for mode in modes if (fault := ended(runs[name, mode], until))]
-            records = [record(folder / f"{name}.{mode}.json") for mode in modes]
+        paths = programs(dry)
+        starts = {run: partial(started, paths[run[0]], run, folder) for run in every(paths, modes)}
+        checks = {package: partial(checking.started, folder / "projects", package) for package in packages}
+        whole: dict[Any, Start] = {run: start for run, start in starts.items() if run[0] not in PARTS}
+        faults = ended(whole | checks | starts, until, 1 if dry else os.cpu_count() or 1)
+        for name in paths:
+            mine = [run for run in starts if run[0] == name]
+            lost = {run[1] for run in mine if not saved(folder, run).is_file()}
+            kept = [run for run in mine if run[1] not in lost]
+            records = [gathered(folder, [run for run in kept if run[2] == mode]) for mode in modes]
             found += [one for one in records[1:] if one is not None]
-            yield {"program": name} | told(*records) | ({"fault": "; ".join(faults)} if faults else {})
-        for package, check in checks.items():
-            ended(check, until)
+            words = [f"{run[2]}, part {run[1]}: {faults[run]}" for run in mine if faults[run]]
+            result = {"program": name} | told(*records) | counted(folder, kept)
+            yield result | ({"fault": "; ".join(words)} if words else {})
+            for run in mine if keep is not None else ():
+                for path in (saved(folder, run), saved(folder, run).with_suffix(".log")):
+                    if path.is_file():
+                        shutil.copy(path, keep / path.name)
+        for package in packages:
             yield from checking.table(folder / "projects", [package], found)
 
 
-def started(path: Path, mode: str, saved: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "syncguard", "run", "--device", mode, "--save", str(saved), "-q", path.name]
+def every(names: Iterable[str], modes: list[str]) -> Iterator[Run]:
+    for name in names:
+        for part in range(1, PARTS.get(name, 1) + 1):
+            yield from ((name, part, mode) for mode in modes)
+
+
+def saved(folder: Path, run: Run) -> Path:
+    name, part, mode = run
+    return folder / f"{name}-{part}.{mode}.json"
+
+
+def started(path: Path, run: Run, folder: Path) -> subprocess.Popen[str]:
+    name, part, mode = run
+    target = saved(folder, run)
+    command = [sys.executable, "-m", "syncguard", "run", "--device", mode, "--save", str(target), "-q", path.name]
+    command += [str(part), str(PARTS[name])] if name in PARTS else []
     root = str(Path(__file__).parents[2])
-    paths = os.pathsep.join(filter(None, (root, str(saved.parent / "projects"), os.environ.get("PYTHONPATH"))))
-    env = os.environ | {"OMP_NUM_THREADS": "4", "PYTHONPATH": paths}
-    log = saved.with_suffix(".log").open("w")
+    paths = os.pathsep.join(filter(None, (root, str(folder / "projects"), os.environ.get("PYTHONPATH"))))
+    env = os.environ | {"OMP_NUM_THREADS": "1" if name in PARTS else "4", "PYTHONPATH": paths}
+    log = target.with_suffix(".log").open("w")
     return subprocess.Popen(command, cwd=path.parent, env=env, stdout=log, stderr=subprocess.STDOUT, text=True)
 
 
-def ended(run: subprocess.Popen[str], until: float) -> str:
-    """Wait for a run, at most to that time; how it failed, if it did."""
-    mode = str(run.args[5])  # type: ignore[index]
-    try:
-        code = run.wait(max(until - time.monotonic(), 0.1))
-    except subprocess.TimeoutExpired:
+def ended(starts: Mapping[Any, Start], until: float, most: int) -> dict[Any, str]:
+    """Start processes, so many at a time, and wait for them, at most to that time; how each failed, if it did."""
+    running: dict[Any, subprocess.Popen[str]] = {}
+    faults: dict[Any, str] = {}
+    waiting = list(starts)
+    while (waiting or running) and time.monotonic() < until:
+        while waiting and len(running) < most:
+            key = waiting.pop(0)
+            running[key] = starts[key]()
+        for key in [key for key, run in running.items() if run.poll() is not None]:
+            code = running.pop(key).returncode
+            faults[key] = f"exit {code}" if code else ""
+        time.sleep(0.05)
+    for run in running.values():
         run.kill()
         run.wait()
-        return f"{mode}: ended, it took too long"
-    return f"{mode}: exit {code}" if code else ""
+    return faults | dict.fromkeys(running, "ended, it took too long") | dict.fromkeys(waiting, "no time was left")
 
 
-def record(path: Path) -> dict[str, Any] | None:
-    """What a run saved; None where it did not come so far."""
-    return json.loads(path.read_text("utf-8")) if path.is_file() else None
+def gathered(folder: Path, runs: list[Run]) -> dict[str, Any] | None:
+    """What the parts of a program saved, as one; None where none came so far."""
+    records = [json.loads(saved(folder, run).read_text("utf-8")) for run in runs]
+    if len(records) < 2:
+        return records[0] if records else None
+    executed: dict[str, list[Any]] = {}
+    for path, spans in (item for one in records for item in one.get("executed", {}).items()):
+        executed.setdefault(path, []).extend(spans)
+    return {"waits": [wait for one in records for wait in one["waits"]], "executed": executed}
+
+
+def counted(folder: Path, runs: list[Run]) -> dict[str, Any]:
+    """Of a program that says so line by line: how many models ran in each mode, and which in one alone."""
+    said: dict[str, dict[str, str]] = {}
+    for run in runs:
+        for line in saved(folder, run).with_suffix(".log").read_text("utf-8", "replace").split("\n"):
+            if match := WENT.match(line):
+                said.setdefault(run[2], {})[match[2]] = match[1] + match[3]
+    if not said:
+        return {}
+    ran = {mode: {name for name, how in names.items() if how == "ran"} for mode, names in said.items()}
+    alone = set.union(*ran.values()) - set.intersection(*ran.values())
+    return {"ran": {mode: len(names) for mode, names in ran.items()},
+            "alone": {name: [said[mode].get(name, "") for mode in said] for name in sorted(alone)}}  # fmt: skip
 
 
 def told(simulated: dict[str, Any] | None, real: dict[str, Any] | None = None) -> dict[str, Any]:
