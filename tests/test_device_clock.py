@@ -1,4 +1,4 @@
-"""The device's clock and the profiler's window, with a device that is made by hand: several streams, a fork, a failure."""
+"""The device's clock and the profiler's window, on a device made by hand: several streams, a fork, a failure."""
 
 from __future__ import annotations
 
