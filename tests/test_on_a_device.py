@@ -34,7 +34,7 @@ os.environ.setdefault("CUDA_DEVICE_MAX_CONNECTIONS", "32")  # streams that share
 PACK = pack.load()
 ROOT = Path(__file__).parent.parent
 WHERE = "cuda"
-pytestmark = [pytest.mark.device, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.device
 LONG = 200.0  # milliseconds of a sleep that is measured: others may use the device at the same time
 
 
