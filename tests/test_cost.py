@@ -290,3 +290,10 @@ def test_the_clock_of_the_host_is_not_the_clock_of_the_device() -> None:
     assert all(device_next < device for (_, device), (_, device_next) in itertools.pairwise(gains))
     assert gains[-1][0] > 200
     assert gains[-1][1] < 1.01
+
+
+def test_a_device_that_still_works_on_another_stream_is_not_idle():
+    works = (Work("0:7", 0, 1, 0), Work("0:7", 10, 11, 10), Work("0:7", 40, 41, 40))
+    assert idle_time(Trace(works, end=50)) == pytest.approx(38)
+    assert idle_time(Trace(works, end=50, carried=(("0:8", 30.0),))) == pytest.approx(10)
+    assert idle_time(Trace(works, end=50, carried=(("0:7", 0.0),))) == pytest.approx(38)

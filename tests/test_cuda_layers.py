@@ -176,6 +176,24 @@ def test_a_call_without_source_goes_by_the_function_that_waits_in_torch(monkeypa
     assert told(program) == [("torch.cuda.synchronize", "synchronize")]
 
 
+def test_what_a_with_enters_goes_by_its_own_name(monkeypatch):
+    class Nothing:
+        def __init__(self, device): ...
+        def __enter__(self): ...
+        def __exit__(self, *_): ...
+
+    monkeypatch.setattr(torch.cuda, "_lazy_init", lambda: None)
+    monkeypatch.setattr(torch.cuda, "device", Nothing)
+    monkeypatch.setattr(torch.cuda.graph, "__init__", lambda self: None)
+
+    def program():
+        monkeypatch.setattr(torch._C, "_cuda_synchronize", DEVICE.fire_callbacks, raising=False)
+        with pytest.raises(AttributeError), torch.cuda.graph():  # it was never made
+            pass
+
+    assert told(program) == [("torch.cuda.graph", "setup")]
+
+
 def test_what_is_inherited_goes_by_the_public_name_of_what_was_called():
     layer = torch.nn.Linear(1, 1)
     layer.bias = None

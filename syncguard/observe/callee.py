@@ -110,8 +110,8 @@ def _public_row(name: str, pack: Pack) -> bool:
 
 
 def _entered(frame: FrameType) -> Iterator[tuple[str, Given | None]]:
-    """The names of the function that a frame runs, with what its arguments hold now."""
-    module, qualified = frame.f_globals.get("__name__"), frame.f_code.co_qualname
+    """The names of the function that a frame runs, or of what a `with` enters, with what its arguments hold now."""
+    module, qualified = frame.f_globals.get("__name__"), frame.f_code.co_qualname.removesuffix(".__enter__")
     if isinstance(module, str) and "<" not in qualified:
         for name in titles(module, qualified):
             yield name, ((), dict(frame.f_locals))

@@ -152,10 +152,11 @@ def bubbles(trace: Trace) -> tuple[float, ...]:
 
 def gaps(trace: Trace) -> Iterator[tuple[float, float, Work]]:
     """The stretches in which no stream of the device worked, each with the work that ended it."""
+    left = max((until for _, until in trace.carried), default=trace.begin)
     until = float("inf")
     for work in sorted(trace.works, key=lambda work: (work.start, work.end)):
-        if work.start > until:
-            yield until, work.start, work
+        if work.start > max(until, left):
+            yield max(until, left), work.start, work
         until = work.end if until == float("inf") else max(until, work.end)
 
 

@@ -86,6 +86,7 @@ class Device:
         self._deciding: set[int] = set()
         self._silent = 0
         self._traces, self._warnings, self._nodes = Traces(self._begins), Warnings(self._ended), Nodes()
+        self._watches = window
         self._clock, self._window = Clock(), Window(*window)
         self._open: list[Any] = []
         self._profile: Profile | None = None
@@ -106,12 +107,8 @@ class Device:
         for layer in (*self._open, self._nodes):
             layer.close()
         self._open.clear()
-        self._held.inside = True  # what we wait for now is not the program's
-        try:
-            self._clock.close()
-            self._window.close()
-        finally:
-            self._held.inside = False
+        self._ask(self._clock.close)
+        self._ask(self._window.close)
         if self._silent:
             self.notes.append(
                 f"{self._silent} waits came with no Python warning (torch.ops, compiled code): torch writes these to "
@@ -121,12 +118,32 @@ class Device:
     def step(self) -> None:
         """The program begins a step: the clock of the device is read, and the profiler's window opens or closes."""
         self.steps += 1
+        if "clock" in self.layers:
+            self._ask(self._clock.tick)
+        if "window" in self.layers:
+            self._ask(lambda: self._window.step(self.steps))
+
+    def forget(self) -> None:
+        """Begin anew, in a forked process: what was measured is its parent's, and so may the device be."""
+        self.steps, self._silent, self._profile = 0, 0, None
+        self._held, self._lock = Held(), threading.Lock()
+        self._clock, self._window = Clock(), Window(*self._watches)
+        for kept in (self.lines, self.waited, self._deciding, self._late):
+            kept.clear()
+        if torch.cuda._is_in_bad_fork():
+            self.layers -= {"clock", "window"}
+
+    def _ask(self, ask: Callable[[], object]) -> None:
+        """Ask something of the device for ourselves: what waits in it is not the program's, and that the device has
+        failed the program knows or learns without us.
+        """
         self._held.inside = True
         try:
-            if "clock" in self.layers:
-                self._clock.tick()
-            if "window" in self.layers:
-                self._window.step(self.steps)
+            ask()
+        except RuntimeError as fault:
+            self.layers -= {"clock", "window"}
+            text = str(fault).strip().split("\n", 1)[0]
+            self.notes.append(f"The device could not be asked how long steps and waits took ({text}).")
         finally:
             self._held.inside = False
 
@@ -142,7 +159,10 @@ class Device:
     def name(self) -> str:
         """What the device is called; empty where the program never used it."""
         cuda: Any = torch.cuda
-        return cuda.get_device_name() if cuda.is_initialized() else ""
+        try:
+            return cuda.get_device_name() if cuda.is_initialized() else ""
+        except RuntimeError:  # it has failed
+            return ""
 
     def measured(self) -> Measured:
         """What became known after the waits, by line of the record."""
@@ -204,7 +224,8 @@ class Device:
             self._tell(WARNED, frame, after=True)
         fault, self._held.owed = self._held.owed, None
         if fault is None and self._late:
-            fault = self._late.pop(0)
+            fault = self._late[0]
+            self._late.clear()  # one error ends a backward, however many waits of it were forbidden
         if fault is not None:
             raise fault
         if _is_engine(frame):
@@ -226,8 +247,8 @@ class Device:
         return any_begun
 
     def _tell(self, kind: str, frame: FrameType | None, after: bool = False) -> int:
-        self._held.inside = True
         number = next(self._numbers)
+        self._held.inside = True
         try:
             self._window.mark("after" if after else "before", number)
             node = node_now()

@@ -145,7 +145,7 @@ class Session:
     def _forked(self) -> None:
         """In a forked child: from here on it is watched for itself, and leaves its record where its parent finds it."""
         if self.opened and self.spawned is not None:
-            self.recorder.forget()
+            (self.watch or self.recorder).forget()
             self.keep, self.folder = self.spawned.keep, self.spawned.place()
             self.pid = os.getpid()
             self.exits.announce()

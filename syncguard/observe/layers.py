@@ -227,7 +227,7 @@ class Nodes:
         if torch.is_anomaly_enabled():
             raise Missing("The program detects anomalies itself: the forward line of a wait in backward is not known.")
         self._was = (False, torch.is_anomaly_check_nan_enabled())
-        self._module.format_stack = _made
+        self._module.format_stack = self._made
         torch.autograd.set_detect_anomaly(True, check_nan=False)
 
     def close(self) -> None:
@@ -236,16 +236,17 @@ class Nodes:
             self._module.format_stack = self._format
             self._was = None
 
-
-def _made() -> list[str]:
-    text = Made("  (the frames are kept by SyncGuard)\n")
-    found: list[tuple[CodeType, int]] = []
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and len(found) < DEEP:
-        found.append((frame.f_code, frame.f_lasti))
-        frame = frame.f_back
-    text.stands = tuple(found)
-    return [text]
+    def _made(self) -> list[str]:
+        if self._module.has_preserved_node_meta():  # torch compiles: it asks for what it keeps itself
+            return self._format()  # type: ignore[no-any-return]
+        text = Made("  (the frames are kept by SyncGuard)\n")
+        found: list[tuple[CodeType, int]] = []
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and len(found) < DEEP:
+            found.append((frame.f_code, frame.f_lasti))
+            frame = frame.f_back
+        text.stands = tuple(found)
+        return [text]
 
 
 def node_now() -> Any:

@@ -110,6 +110,13 @@ class Watch:
         if renew := getattr(self.engine, "renew", None):
             renew()
 
+    def forget(self) -> None:
+        """Begin anew, in a forked process."""
+        self.recorder.forget()
+        self._left.clear()
+        if forget := getattr(self.engine, "forget", None):
+            forget()
+
     def mute(self) -> None:
         """Let the engine go on, and count nothing more."""
         self.recorder.paused = True

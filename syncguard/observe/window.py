@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Collection
 from inspect import signature
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,14 @@ KEPT = 100_000  # events of the device's clock
 
 
 class Clock:
-    """An event of the device at the beginning of each step: between two lies the step, however it was queued."""
+    """An event of the device at the beginning of each step: between two lies the step, however it was queued. Where the
+    program uses several devices, that of the first step.
+    """
 
     def __init__(self) -> None:
         self._ticks: list[Any] = []
         self._times: list[float] = []
+        self._device = 0
         self.steps: tuple[float, ...] = ()  # milliseconds
         self.begins: tuple[float, ...] = ()  # of each of these steps: when the host came to it, in seconds
 
@@ -33,16 +37,20 @@ class Clock:
         cuda: Any = torch.cuda
         if len(self._ticks) >= KEPT or not cuda.is_initialized() or cuda.is_current_stream_capturing():
             return
+        if not self._ticks:
+            self._device = cuda.current_device()
         tick = cuda.Event(enable_timing=True)
-        tick.record()
+        tick.record(cuda.current_stream(self._device))
         self._ticks.append(tick)
         self._times.append(time.perf_counter())
 
     def close(self) -> None:
         if self._ticks:
-            self._ticks[-1].synchronize()
-            pairs = zip(self._ticks, self._ticks[1:])
-            self.steps = tuple(round(begin.elapsed_time(end), 4) for begin, end in pairs)
+            for tick in self._ticks:  # they may be of several streams
+                tick.synchronize()
+            times = accumulate((begin.elapsed_time(end) for begin, end in pairwise(self._ticks)), initial=0.0)
+            # Another stream may come to its tick before an earlier one does: no step has less than no time.
+            self.steps = tuple(round(end - begin, 4) for begin, end in pairwise(accumulate(times, max)))
             self.begins = tuple(self._times[: len(self.steps)])
             self._ticks.clear()
             self._times.clear()
