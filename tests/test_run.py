@@ -402,6 +402,20 @@ def test_a_program_that_traces_nothing_is_not_said_to():
     assert not any("trace" in note for note in record["notes"])
 
 
+def test_a_file_that_reads_as_one_of_a_library_is_looked_at_alone():
+    Path("site-packages").mkdir()
+    text = "def sign(x):\n    if x < 0:\n        return -1\n    return 1\n"
+    for copy in ("ours.py", "copied.py", "site-packages/theirs.py"):
+        Path(copy).write_text(text)
+    Path("prog.py").write_text(
+        "import sys\nsys.path.append('site-packages')\nimport ours, copied, theirs\n"
+        "print(ours.sign(1), copied.sign(-1), theirs.sign(-1))\n"
+    )
+    assert ran("-m", "syncguard", "run", "-q", "--save", "run.json", "prog.py") == (0, "1 -1 -1\n", "")
+    executed = json.loads(Path("run.json").read_text())["executed"]
+    assert executed == {"copied.py": [[1, 3]], "ours.py": [[1, 2], [4, 4]], "prog.py": [[1, 4]]}
+
+
 def test_the_exit_code_of_the_program_comes_first():
     Path("prog.py").write_text("import os; os.mkdir('out.html'); raise SystemExit(5)")
     code, _, err = ran("-m", "syncguard", "run", "-q", "--html", "out.html", "prog.py")

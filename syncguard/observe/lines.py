@@ -31,7 +31,7 @@ class Lines:
         self.seen: dict[str, set[int]] = {}
         self.notes: list[str] = []
         self._wanted: dict[str, bool] = {}
-        self._left: dict[CodeType, set[int]] = {}
+        self._left: dict[tuple[str, CodeType], set[int]] = {}
         self._undo: Callable[[], None] = lambda: None
         self._trace_of: Any = None
         self._set: Callable[[Any], None] = sys.settrace
@@ -120,14 +120,15 @@ class Lines:
 
     def _trace(self) -> None:
         """A function is traced until each of its lines has been seen; then a call of it costs a look-up."""
-        left = self._left
+        left = self._left  # by file, too: code of two files is equal where both read the same
 
         def call(frame: FrameType, event: str, arg: object) -> Any:
             code = frame.f_code
-            lines = left.get(code)
+            key = code.co_filename, code
+            lines = left.get(key)
             if lines is None:
                 wanted = self.wanted(code.co_filename)
-                lines = left[code] = {line for *_, line in code.co_lines() if line} if wanted else set()
+                lines = left[key] = {line for *_, line in code.co_lines() if line} if wanted else set()
                 if wanted:
                     self.seen.setdefault(code.co_filename, set())
             return traced if lines else None
@@ -135,7 +136,7 @@ class Lines:
         def traced(frame: FrameType, event: str, arg: object) -> Any:
             code = frame.f_code
             self.seen[code.co_filename].add(frame.f_lineno)
-            lines = left[code]
+            lines = left[code.co_filename, code]
             lines.discard(frame.f_lineno)
             return traced if lines else None
 

@@ -13,8 +13,8 @@ from typing import Any
 
 # Which of them are read: what the programs import, and what that is built upon.
 PACKAGES = (
-    "accelerate", "botorch", "gpytorch", "lightning_fabric", "linear_operator", "peft", "pytorch_lightning", "timm",
-    "torch_geometric", "torchmetrics", "torchvision", "transformers",
+    "accelerate", "botorch", "diffusers", "gpytorch", "lightning_fabric", "linear_operator", "peft",
+    "pytorch_lightning", "timm", "torch_geometric", "torchmetrics", "torchvision", "transformers",
 )  # fmt: skip
 WAITING = ("SG1", "SG2", "SG3", "SG5")  # the rules that name a line at which the host waits
 Line = tuple[str, int]
