@@ -82,7 +82,7 @@ def command(ctx: click.Context, /, colour: str, save: str, quiet: bool, **given:
     is the program's own unless that is 0: then 1 says that the program waits more than it may, 2 wrong usage, and 3
     that SyncGuard failed. Under torchrun, each rank leaves a record beside FILE, and rank 0 reports them merged.
     """
-    from syncguard.observe.launch import Wishes, die_of, launch
+    from syncguard.observe.launch import Wishes, die_of, launch, leave_with
     from syncguard.observe.program import CannotRun
     from syncguard.observe.ranks import Keeper
 
@@ -114,7 +114,7 @@ def command(ctx: click.Context, /, colour: str, save: str, quiet: bool, **given:
 
         try:
             with refusing():
-                record, children, ended = launch(program, wishes, keeper.keep, left)
+                record, children, ended, broken = launch(program, wishes, keeper.keep, left)
         except CannotRun as fault:
             raise click.ClickException(str(fault)) from None
         if os.getpid() != pid:
@@ -131,6 +131,8 @@ def command(ctx: click.Context, /, colour: str, save: str, quiet: bool, **given:
             print(f"syncguard: {fault}", file=stream())
     if ended.signal:
         die_of(ended.signal)
+    elif broken:
+        leave_with(ended.code or failed)
     return ended.code or failed
 
 

@@ -11,6 +11,7 @@ what is known only later is then told by line.
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import os
 import sys
@@ -78,6 +79,7 @@ class Device:
         self.lines: dict[int, int] = {}  # the record's line of each wait
         self.waited: dict[int, float] = {}  # microseconds, of the waits whose end torch told
         self.steps = 0
+        self.failed = False  # the device answers no more
         self.over: Callable[[], object] = bool  # called where a backward that waited is over, may raise
         self._numbers = itertools.count()
         self._held, self._lock = Held(), threading.Lock()
@@ -127,6 +129,8 @@ class Device:
         """Begin anew, in a forked process: what was measured is its parent's, and so may the device be."""
         self.steps, self._silent, self._profile = 0, 0, None
         self._held, self._lock = Held(), threading.Lock()
+        # An event of the parent's device cannot be destroyed here: torch ends the process that tries to.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object((self._clock, self._window)))
         self._clock, self._window = Clock(), Window(*self._watches)
         for kept in (self.lines, self.waited, self._deciding, self._late):
             kept.clear()
@@ -141,6 +145,7 @@ class Device:
         try:
             ask()
         except RuntimeError as fault:
+            self.failed = True
             self.layers -= {"clock", "window"}
             text = str(fault).strip().split("\n", 1)[0]
             self.notes.append(f"The device could not be asked how long steps and waits took ({text}).")

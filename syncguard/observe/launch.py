@@ -48,11 +48,14 @@ class Wishes(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a program left: its record, those of the processes that it spawned, how it ended. None in a forked child."""
+    """What a program left: its record, those of the processes that it spawned (none in a forked child), how it ended,
+    and whether the device failed with it.
+    """
 
     record: Record
     children: tuple[Record, ...]
     ended: Ended
+    failed: bool
 
 
 Leave = Callable[[tuple[Record, ...]], int]
@@ -77,7 +80,8 @@ def launch(what: Program, wishes: Wishes, keep: Callable[[Record], None], leave:
         raise CannotRun(session.refused)
     record = session.record(ended)
     session.keep(record)
-    return Outcome(record, session.children() if os.getpid() == begun else (), ended)
+    failed = session.watch is not None and session.watch.failed
+    return Outcome(record, session.children() if os.getpid() == begun else (), ended, failed)
 
 
 class Session:
@@ -233,15 +237,31 @@ class _Then(Loader):
             self.finder.then()
 
 
+def leave_with(code: int) -> None:
+    """End this process with a code, after everything else that Python does at its end, and before what C++ does: torch
+    cannot end a profile of a device that has failed.
+    """
+
+    def leave() -> None:
+        flush()
+        os._exit(code)
+
+    atexit.register(leave)
+
+
+def flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            pass
+
+
 def die_of(number: int) -> None:
     """End this process by a signal, after everything else that is done at its end, as Python itself does."""
 
     def die() -> None:
-        for stream in (sys.stdout, sys.stderr):
-            try:
-                stream.flush()
-            except (OSError, ValueError):
-                pass
+        flush()
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 

@@ -105,6 +105,11 @@ class Watch:
         """What the device is called."""
         return str(getattr(self.engine, "name", "simulated"))
 
+    @property
+    def failed(self) -> bool:
+        """Whether the device answers no more."""
+        return bool(getattr(self.engine, "failed", False))
+
     def renew(self) -> None:
         """Put back what a test may have taken away of the device."""
         if renew := getattr(self.engine, "renew", None):

@@ -91,7 +91,7 @@ def together(chosen: list[str], until: float, options: argparse.Namespace) -> in
 def folder_of(name: str | None) -> Path | None:
     if name:
         Path(name).mkdir(parents=True, exist_ok=True)
-    return Path(name) if name else None
+    return Path(name).resolve() if name else None
 
 
 def out_of(options: argparse.Namespace, folder: str) -> list[str]:

@@ -255,21 +255,34 @@ def tests(desk: Desk) -> Iterator[dict[str, Any]]:
     files = [
         str(path) for path in sorted((root / "tests").glob("test_*.py")) if "mark.device" in path.read_text("utf-8")
     ]
-    command = [sys.executable, "-m", "pytest", "-q", "-m", "device", "--tb=short", "-p", "no:cacheprovider", *files]
-    command += ["--collect-only"] if desk.dry else []
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-m",
+        "device",
+        "--tb=short",
+        "--show-capture=no",
+        "-p",
+        "no:cacheprovider",
+    ]
+    command += [*files, *(["--collect-only"] if desk.dry else [])]
     run = subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         text, _ = run.communicate(timeout=None if desk.dry else max(desk.left, 1.0))
     except subprocess.TimeoutExpired:
         run.send_signal(signal.SIGINT)  # pytest then tells of what it came to
         text, _ = run.communicate(timeout=30)
+    if desk.keep:
+        (desk.keep / "tests.log").write_text(text)
     last = text.strip().split("\n")[-1]
     yield {"code": run.returncode, "said": last, "failed": failures(text)}
 
 
 def failures(text: str, most: int = 12) -> list[str]:
     """Each failed test of a report of pytest, with the last lines of what it says."""
-    heads = [*re.finditer(r"^_{3,} (.+?) _{3,}$", text, re.MULTILINE)]
+    heads = [*re.finditer(r"^_+ (test\S.*?) _+$", text, re.MULTILINE)]
     ends = [*(head.start() for head in heads[1:]), text.find("\n====", heads[-1].end()) if heads else -1]
     found = []
     for head, end in zip(heads, ends):

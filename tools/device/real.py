@@ -1,5 +1,9 @@
 """Programs that use real libraries, each run simulated and on the device: the lines that wait in only one of them; and
-what `check` says of these libraries."""
+what `check` says of these libraries.
+
+    python tools/device/device.py --part libraries --keep FOLDER    on the device: programs run there alone
+    python tools/device/real.py FOLDER EVIDENCE                     where there is time: simulated, and compared
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,6 @@ import itertools
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,7 +30,9 @@ MODES = {"simulate": "said", "cuda": "found"}
 WENT = re.compile(r"(ran|failed) (\S+)(.*)$")
 OF_A_LIBRARY = re.compile(r".*(?:site-packages|dist-packages|/projects|/lib/python[\d.]+)/")
 PATIENCE = 240.0  # seconds for all of them
-PARTS = {"every_architecture": 16}  # programs that are run as so many processes, each doing its part
+RESERVE = 8.0  # seconds to tell of them
+PARTS = {"every_architecture": 40}  # programs that are run as so many processes, each doing its part
+RUN = "simulated on another machine, with the same libraries"
 Line = tuple[str, int]
 Run = tuple[str, int, str]  # a program, which part of it, and the mode
 Start = Callable[[], "subprocess.Popen[str]"]
@@ -53,33 +58,56 @@ def lacking(path: Path) -> list[str]:
 def compared(dry: bool, seconds: float = PATIENCE, keep: Path | None = None) -> Iterator[dict[str, Any]]:
     """Every program in both modes, and `check` of what they use, all at once; in a dry run programs, simulated.
 
-    Records and logs are copied into the folder `keep`.
+    With a folder to `keep` records in, programs run on the device alone, and the rest can be done on another machine.
     """
-    until = time.monotonic() + seconds
-    modes = [mode for mode in MODES if not (dry and mode == "cuda")]
+    until = time.monotonic() + max(seconds - RESERVE, 0.0)
+    modes = [mode for mode in MODES if not (dry and mode == "cuda") and not (keep and mode == "simulate")]
     with tempfile.TemporaryDirectory() as name:
-        folder, found = Path(name), []
+        folder = keep or Path(name)
         packages = () if dry else checking.linked(folder / "projects")
-        paths = programs(dry)
-        starts = {run: partial(started, paths[run[0]], run, folder) for run in every(paths, modes)}
-        checks = {package: partial(checking.started, folder / "projects", package) for package in packages}
-        whole: dict[Any, Start] = {run: start for run, start in starts.items() if run[0] not in PARTS}
-        faults = ended(whole | checks | starts, until, 1 if dry else os.cpu_count() or 1)
-        for name in paths:
-            mine = [run for run in starts if run[0] == name]
-            lost = {run[1] for run in mine if not saved(folder, run).is_file()}
-            kept = [run for run in mine if run[1] not in lost]
-            records = [gathered(folder, [run for run in kept if run[2] == mode]) for mode in modes]
-            found += [one for one in records[1:] if one is not None]
-            words = [f"{run[2]}, part {run[1]}: {faults[run]}" for run in mine if faults[run]]
-            result = {"program": name} | told(*records) | counted(folder, kept)
-            yield result | ({"fault": "; ".join(words)} if words else {})
-            for run in mine if keep is not None else ():
-                for path in (saved(folder, run), saved(folder, run).with_suffix(".log")):
-                    if path.is_file():
-                        shutil.copy(path, keep / path.name)
-        for package in packages:
-            yield from checking.table(folder / "projects", [package], found)
+        runs = [*every(programs(dry), modes)]
+        faults = ended(starts(runs, folder, () if keep else packages), until, 1 if dry else os.cpu_count() or 1)
+        if keep:
+            (keep / "faults.json").write_text(json.dumps([[*run, fault] for run, fault in faults.items()]))
+            yield from ({"program": name, "lines": 0, "fault": f"kept in {keep}"} for name in programs(dry))
+        else:
+            yield from results(folder, modes, faults, packages)
+
+
+def again(folder: Path, seconds: float) -> Iterator[dict[str, Any]]:
+    """What was kept of a device, compared on this machine, which has the same libraries."""
+    told = {(name, part, mode): fault for name, part, mode, fault in json.loads((folder / "faults.json").read_text())}
+    packages = checking.linked(folder / "projects")
+    runs = [run for name, part, _ in told if not saved(folder, run := (name, part, "simulate")).is_file()]
+    until = time.monotonic() + seconds
+    faults = told | ended(starts(runs, folder, packages), until, os.cpu_count() or 1)
+    yield from results(folder, [*MODES], faults, packages)
+
+
+def starts(runs: Iterable[Run], folder: Path, packages: Iterable[str]) -> dict[Any, Start]:
+    """Programs of one part, then `check` of packages, then those of several parts."""
+    every = {run: partial(started, HERE / f"{run[0]}.py", run, folder) for run in runs}
+    whole: dict[Any, Start] = {run: start for run, start in every.items() if run[0] not in PARTS}
+    return whole | {name: partial(checking.started, folder / "projects", name) for name in packages} | every
+
+
+def results(
+    folder: Path, modes: list[str], faults: Mapping[Any, str], packages: Iterable[str]
+) -> Iterator[dict[str, Any]]:
+    """A row for each program, then one for each package."""
+    found = []
+    for name in dict.fromkeys(run[0] for run in faults if isinstance(run, tuple)):
+        runs = [*every([name], modes)]
+        lost = {run[1] for run in runs if not saved(folder, run).is_file()}
+        kept = [run for run in runs if run[1] not in lost]
+        records = [gathered(folder, [run for run in kept if run[2] == mode]) for mode in modes]
+        found += [one for one in records[1:] if one is not None]
+        words = [f"{run[2]}, part {run[1]}: {faults[run]}" for run in runs if faults.get(run)]
+        yield (
+            {"program": name} | told(*records) | counted(folder, kept) | ({"fault": "; ".join(words)} if words else {})
+        )
+    for package in packages:
+        yield from checking.table(folder / "projects", [package], found)
 
 
 def every(names: Iterable[str], modes: list[str]) -> Iterator[Run]:
@@ -184,3 +212,14 @@ def lines(record: dict[str, Any]) -> dict[Line, tuple[str, int]]:
 
 def row(key: Line, found: dict[Line, tuple[str, int]]) -> list[Any]:
     return [*key, *found[key]]
+
+
+if __name__ == "__main__":
+    from device import begun, save
+
+    kept, path = map(Path, sys.argv[1:3])
+    evidence = begun(path, json.loads(path.read_text("utf-8"))["machine"])
+    begin = time.monotonic()
+    rows = [*again(kept.resolve(), 3600.0)]
+    part = {"seconds": round(time.monotonic() - begin, 1), "complete": True, "results": rows, "run": RUN}
+    save(path, evidence, "libraries", part)
