@@ -55,6 +55,18 @@ def test_findings_are_judged_where_their_lines_were_executed(checking):
     assert told["silent"] == [["lib/a.py", 11, "SG201", "hot"]]  # through line 9 a wait was called
 
 
+def test_what_waits_under_an_option_alone_is_not_judged(checking):
+    told = checking.judged("lib", [finding(11) | {"options": [{"text": "only where `x` holds"}]}], [RECORD])
+    assert (told["tried"], told["shown"]) == (0, [0, 0])
+
+
+def test_lines_that_ran_may_be_those_of_other_records(checking):
+    ran = [{"waits": [], "executed": {"/somewhere/projects/lib/a.py": [[3, 3], [20, 20]]}}]
+    told = checking.judged("lib", [finding(3), finding(11), finding(20) | {"heat": "cold"}], [RECORD], ran)
+    assert (told["tried"], told["shown"]) == (2, [1, 0])
+    assert told["silent"] == [["lib/a.py", 20, "SG201", "cold"]]
+
+
 def test_what_is_not_json_is_no_finding(checking, tmp_path):
     (tmp_path / "lib.json").write_text("SyncGuard failed")
     assert checking.findings(tmp_path, "lib") == []
@@ -65,6 +77,7 @@ def test_the_page_adds_the_packages_up(monkeypatch):
     monkeypatch.syspath_prepend(str(TOOLS))
     import libraries_page
 
-    row = {"package": "lib", "version": "1.0", "waited": 3, "named": 1, "missed": [], "tried": 4, "silent": [0]}
+    row = {"package": "lib", "version": "1.0", "waited": 3, "named": 1, "missed": [], "tried": 4, "silent": [0],
+           "shown": [2, 1]}  # fmt: skip
     lines = [*libraries_page.checked([row, row])]
-    assert lines[-1] == "| all | 6 | 2 | 8 | 6 |"
+    assert lines[-1] == "| all | 6 | 2 | 8 | 6 | 4 | 2 |"

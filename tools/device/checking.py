@@ -17,6 +17,7 @@ PACKAGES = (
     "pytorch_lightning", "timm", "torch_geometric", "torchmetrics", "torchvision", "transformers",
 )  # fmt: skip
 WAITING = ("SG1", "SG2", "SG3", "SG5")  # the rules that name a line at which the host waits
+SHOWN = ("hot", "unknown")  # what `check` shows unless it is asked for more
 Line = tuple[str, int]
 
 
@@ -51,20 +52,31 @@ def findings(folder: Path, name: str) -> list[dict[str, Any]]:
     return read
 
 
-def judged(name: str, found: Iterable[Mapping[str, Any]], records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def judged(
+    name: str,
+    found: Iterable[Mapping[str, Any]],
+    records: Iterable[Mapping[str, Any]],
+    ran: Iterable[Mapping[str, Any]] | None = None,
+) -> dict[str, Any]:
     """Of the lines of a package that waited, how many `check` names, and which it does not; of the findings at lines
-    that were executed, how many waited, and which did not."""
+    that were executed (in the records `ran`, if these are others), how many waited, and which did not; and the same of
+    those that `check` shows unasked. Findings that name an option, under which alone they wait, are not judged.
+    """
     waited, passed, executed = heard(records, f"{name}/")
+    executed = executed if ran is None else heard(ran, f"{name}/")[2]
     named: dict[Line, str] = {}
     for one in found:
         for number in range(one["line"], (one.get("end_line") or one["line"]) + 1):
             named.setdefault((one["path"], number), one["code"])
-    tried = [one for one in found if one["code"].startswith(WAITING) and _any(one, executed)]
+    judged = [one for one in found if one["code"].startswith(WAITING) and not one.get("options")]
+    tried = [one for one in judged if _any(one, executed)]
     silent = [one for one in tried if not _any(one, passed)]
+    shown, wrong = ([one for one in every if one["heat"] in SHOWN] for every in (tried, silent))
     return {
         "package": name, "version": version_of(name), "waited": len(waited), "named": len(waited.keys() & named.keys()),
         "missed": [[*key, waited[key]] for key in sorted(waited.keys() - named.keys())],
-        "tried": len(tried), "silent": sorted([one["path"], one["line"], one["code"], one["heat"]] for one in silent),
+        "tried": len(tried), "shown": [len(shown), len(wrong)],
+        "silent": sorted([one["path"], one["line"], one["code"], one["heat"]] for one in silent),
     }  # fmt: skip
 
 
@@ -106,9 +118,14 @@ def version_of(name: str) -> str:
         return ""
 
 
-def table(folder: Path, packages: Iterable[str], records: list[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def table(
+    folder: Path,
+    packages: Iterable[str],
+    records: list[Mapping[str, Any]],
+    ran: list[Mapping[str, Any]] | None = None,
+) -> Iterator[dict[str, Any]]:
     """Each package that was executed."""
     for name in packages:
-        told = judged(name, findings(folder, name), records)
+        told = judged(name, findings(folder, name), records, ran)
         if told["waited"] or told["tried"]:
             yield told

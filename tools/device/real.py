@@ -95,19 +95,20 @@ def results(
     folder: Path, modes: list[str], faults: Mapping[Any, str], packages: Iterable[str]
 ) -> Iterator[dict[str, Any]]:
     """A row for each program, then one for each package."""
-    found = []
+    every_said, every_found = [], []
     for name in dict.fromkeys(run[0] for run in faults if isinstance(run, tuple)):
         runs = [*every([name], modes)]
         lost = {run[1] for run in runs if not saved(folder, run).is_file()}
         kept = [run for run in runs if run[1] not in lost]
         records = [gathered(folder, [run for run in kept if run[2] == mode]) for mode in modes]
-        found += [one for one in records[1:] if one is not None]
+        every_said += [one for one in records[:1] if one is not None]
+        every_found += [one for one in records[1:] if one is not None]
         words = [f"{run[2]}, part {run[1]}: {faults[run]}" for run in runs if faults.get(run)]
         yield (
             {"program": name} | told(*records) | counted(folder, kept) | ({"fault": "; ".join(words)} if words else {})
         )
     for package in packages:
-        yield from checking.table(folder / "projects", [package], found)
+        yield from checking.table(folder / "projects", [package], every_found, every_said)
 
 
 def every(names: Iterable[str], modes: list[str]) -> Iterator[Run]:

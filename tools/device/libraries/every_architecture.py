@@ -4,7 +4,9 @@ python every_architecture.py 3 12    the third of twelve parts; all without
 """
 
 import inspect
+import json
 import signal
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -14,8 +16,8 @@ import transformers
 from transformers.models.auto import modeling_auto as auto
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))
-from architectures import KINDS, LARGEST, first, tokens, total
-from tiny_inputs import seeded, tiny
+from architectures import KINDS, LARGEST, tokens, total
+from tiny_inputs import inputs, seeded, tiny
 
 D = "cuda"
 SECONDS = 40  # for one of them
@@ -36,10 +38,12 @@ warnings.simplefilter("ignore")
 def main(part: int, parts: int) -> None:
     """Say of each how it went, a line each."""
     signal.signal(signal.SIGALRM, too_long)
-    for model, generates in list(models().items())[part - 1 :: parts]:
+    mine = list(models().items())[part - 1 :: parts]
+    found = ways(part, parts)
+    for model, generates in mine:
         signal.alarm(SECONDS)
         try:
-            tried(getattr(transformers, model), generates)
+            tried(getattr(transformers, model), found[model], generates)
             print("ran", model, flush=True)
         except Exception as fault:
             print("failed", model, f"{type(fault).__name__}: {fault}".split("\n")[0][:160], flush=True)
@@ -47,6 +51,31 @@ def main(part: int, parts: int) -> None:
                 return
         finally:
             signal.alarm(0)
+
+
+def ways(part: int, parts: int) -> dict[str, list[int]]:
+    """How each can be called, found on the host, where an index out of range ends the device for none; and in a process
+    of its own, so that no line counts as run that ran there alone. A text says why a model cannot be called.
+    """
+    done = subprocess.run(
+        [sys.executable, __file__, str(part), str(parts), "look"], stdout=subprocess.PIPE, text=True, check=True
+    )
+    return json.loads(done.stdout.split("\n")[-2])
+
+
+def look(part: int, parts: int) -> None:
+    """Print, for each model, how to make it, which inputs it takes, and with which labels."""
+    signal.signal(signal.SIGALRM, too_long)
+    found = {}
+    for model in list(models())[part - 1 :: parts]:
+        signal.alarm(SECONDS)
+        try:
+            found[model] = ready(getattr(transformers, model))
+        except Exception as fault:
+            found[model] = f"{type(fault).__name__}: {fault}".split("\n")[0][:160]
+        finally:
+            signal.alarm(0)
+    print(f"\n{json.dumps(found)}")
 
 
 def models() -> dict[str, bool]:
@@ -58,10 +87,15 @@ def models() -> dict[str, bool]:
     return found
 
 
-def tried(cls: type[torch.nn.Module], generates: bool) -> None:
-    """What the model takes is looked for on the host: an index out of range would end the device for all others."""
-    model, given = ready(cls)
-    given = labelled(model, given)
+def tried(cls: type[torch.nn.Module], way: list[int], generates: bool) -> None:
+    """A step, and some tokens."""
+    if isinstance(way, str):
+        raise ValueError(way)
+    made, taken, learnt = way
+    model = built(cls, made)
+    given = list(inputs(model, model.config))[taken]
+    if learnt >= 0:
+        given |= labels(given)[learnt]
     model.to(D)
     given = moved(given)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
@@ -74,35 +108,63 @@ def tried(cls: type[torch.nn.Module], generates: bool) -> None:
         tokens(model, given)
 
 
-def ready(cls: type[torch.nn.Module]) -> tuple[torch.nn.Module, dict]:
-    """A model and what it takes: small sizes, else a backbone of timm, else as it is."""
-    ways = (lambda: tiny(cls.config_class), lambda: cls.config_class(**BEHIND, **FEW), lambda: cls.config_class())
-    fault = None
-    for way in ways:
+def ready(cls: type[torch.nn.Module]) -> list[int]:
+    """Which way to make a model gives one that can be called, with which inputs, and which labels (-1: none)."""
+    faults = []
+    for made in range(3):
         try:
-            config = way()
-            with torch.device("meta"):
-                if sum(parameter.numel() for parameter in cls(config).parameters()) > LARGEST:
-                    raise ValueError("too large")
-            seeded(0)
-            model = cls(config).train()
-            return model, first(model, model.config, "cpu")[0]
+            model = built(cls, made)
         except TimeoutError:
             raise
-        except Exception as other:
-            fault = fault or other
-    raise fault
+        except Exception as fault:
+            faults.append(fault)
+            continue
+        for taken, given in enumerate(inputs(model, model.config)):
+            fault = refused(model, given)
+            if fault is None:
+                names = inspect.signature(model.forward).parameters.keys()
+                every = labels(given) if "labels" not in given else []
+                fit = [n for n, more in enumerate(every) if names >= more.keys() and not refused(model, given | more)]
+                return [made, taken, fit[0] if fit else -1]
+            faults.append(fault)
+    raise faults[0]
 
 
-def labelled(model: torch.nn.Module, given: dict) -> dict:
-    """The same with what it is to learn, if it takes any of the ways there are to say so."""
+def refused(model: torch.nn.Module, given: dict) -> Exception | None:
+    """Why a model cannot learn from this."""
+    try:
+        seeded(1)
+        total(model(**given)).backward()
+    except TimeoutError:
+        raise
+    except Exception as fault:
+        return fault
+    finally:
+        model.zero_grad()
+    return None
+
+
+def built(cls: type[torch.nn.Module], made: int) -> torch.nn.Module:
+    """Small in all that it has names for; else behind a backbone of timm's; else as it is by itself."""
+    config = (
+        tiny(cls.config_class) if made == 0 else cls.config_class(**BEHIND, **FEW) if made == 1 else cls.config_class()
+    )
+    with torch.device("meta"):
+        if sum(parameter.numel() for parameter in cls(config).parameters()) > LARGEST:
+            raise ValueError("too large")
+    seeded(0)
+    return cls(config).train()
+
+
+def labels(given: dict) -> list[dict]:
+    """The ways there are to say what is to be learnt."""
     size = given["pixel_values"].shape[-2:] if "pixel_values" in given else (32, 32)
     length = given["input_ids"].shape[-1] if "input_ids" in given else 12
     classes, few = torch.tensor([0, 1]), torch.tensor([1, 2])
     boxes = torch.tensor([[0.3, 0.3, 0.2, 0.2], [0.6, 0.5, 0.3, 0.4]])
     masks = (torch.arange(size[0] * size[1]).view(1, *size) % 3 == torch.arange(2).view(2, 1, 1)).float()
     known = {"class_labels": classes, "boxes": boxes, "masks": masks}
-    ways = [
+    return [
         {"labels": [known, known]},
         {"mask_labels": [masks, masks], "class_labels": [classes, classes]},
         {"start_positions": few, "end_positions": few + 1},
@@ -112,19 +174,6 @@ def labelled(model: torch.nn.Module, given: dict) -> dict:
         {"bool_masked_pos": torch.arange(16).repeat(2, 1) % 2 == 0},
         {"return_loss": True},
     ]
-    names = inspect.signature(model.forward).parameters
-    for way in ways if "labels" not in given else ():
-        if not names.keys() >= way.keys():
-            continue
-        try:
-            seeded(1)
-            if total(model(**given, **way)) is not None:
-                return given | way
-        except TimeoutError:
-            raise
-        except Exception:
-            continue
-    return given
 
 
 def moved(given):
@@ -139,4 +188,5 @@ def too_long(*_: object) -> None:
     raise TimeoutError
 
 
-main(*map(int, sys.argv[1:3] or (1, 1)))
+if __name__ == "__main__":
+    (look if sys.argv[3:] else main)(*map(int, sys.argv[1:3] or (1, 1)))
