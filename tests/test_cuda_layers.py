@@ -6,6 +6,7 @@ What a device really does is in docs/unseen-on-a-device.md until `make device` h
 from __future__ import annotations
 
 import _thread
+import ctypes
 import itertools
 import json
 import operator
@@ -1054,6 +1055,35 @@ def test_a_wait_on_a_thread_of_backward_is_placed_where_backward_was_called(mode
     assert wait.phase == "backward"
     assert wait.place.source.strip().startswith('space["_engine_run_backward"]' if callers == 1 else "")
     assert bool(wait.place.path) == (callers == 1)
+
+
+@pytest.mark.parametrize("waits", ["traced", "warned"])
+def test_what_torch_calls_in_the_middle_of_compiled_code_is_not_compiled(modes, waits):
+    from torch._dynamo.utils import counters
+
+    def fire():
+        STREAM.fire_callbacks(0) if waits == "traced" else warnings.warn(WAITS, stacklevel=1)
+
+    def broken(x):
+        y = x + 1
+        hook()  # a graph breaks where C calls Python
+        return y * 2
+
+    hook, found = ctypes.CFUNCTYPE(None)(fire), []
+    compiled, x = torch.compile(broken, backend="eager"), torch.ones(4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(2):
+            compiled(x)
+    before = {name: dict(counters[name]) for name in ("frames", "stats")}
+    with Device(PACK, found.append, layers=("traces", "warnings")):
+        for _ in range(2):
+            compiled(x)
+    after = {name: dict(counters[name]) for name in ("frames", "stats")}
+    torch._dynamo.reset()
+    assert len(found) == 2
+    assert after["stats"] == before["stats"]
+    assert after["frames"]["total"] <= before["frames"]["total"] + 2  # C's callback may be seen anew
 
 
 # -- on a device --------------------------------------------------------------------------------------

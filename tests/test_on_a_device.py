@@ -556,6 +556,7 @@ def test_a_module_made_of_graphs_waits_when_it_is_made_and_never_again(sleep):
     plain = torch.nn.Linear(8, 8).to(WHERE)
     module, x, losses, expected = copy.deepcopy(plain), torch.ones(4, 8, device=WHERE), [], []
     for n in range(3):
+        plain.zero_grad(set_to_none=True)
         loss = plain(x * n).square().sum()
         loss.backward()
         expected.append(loss.item())
@@ -563,8 +564,8 @@ def test_a_module_made_of_graphs_waits_when_it_is_made_and_never_again(sleep):
     with Ear() as ear:
         module = torch.cuda.make_graphed_callables(module, (torch.ones(4, 8, device=WHERE),))
         made = len(ear.heard)
-        module.zero_grad(set_to_none=True)
         for n in range(3):
+            module.zero_grad(set_to_none=True)  # the graph writes its gradients where those of before were
             loss = module(x * n).square().sum()
             loss.backward()
             losses.append(loss.item())

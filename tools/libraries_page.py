@@ -60,8 +60,8 @@ def checked(packages: Sequence[Row]) -> Iterator[str]:
     """What `check` says of the libraries, against what waited in them."""
     yield "What `check --heat all` says of these libraries, by reading alone: the lines that waited on the device, and"
     yield "of its findings (SG1, SG2, SG3, SG5) those at lines that ran; *shown* are those that `check` shows without"
-    yield "`--heat all`. Findings that name an option under which alone they wait are not counted, nor is moving a module"
-    yield "to the device, which is no hazard. Which lines ran is known of the programs simulated.\n"
+    yield "`--heat all`. Findings that name an option under which alone they wait are not counted, nor is moving a"
+    yield "module to the device, which is no hazard. Which lines ran is known of the programs simulated.\n"
     yield "| package | waited | of these named | findings executed | of these waited | shown | of these waited |"
     yield "|---|---|---|---|---|---|---|"
     sums = [0, 0, 0, 0, 0, 0]

@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Callable
 from importlib import import_module
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
@@ -35,6 +35,7 @@ TRACED = {
     "event": "EventSynchronizationCallbacks",
 }
 SET = ctypes.pythonapi.PyThreadState_SetAsyncExc
+Called = TypeVar("Called", bound=Callable[..., object])
 SET.argtypes, SET.restype = (ctypes.c_ulong, ctypes.py_object), ctypes.c_int
 
 
@@ -94,8 +95,21 @@ class Telling:
             registry.fire_callbacks(*args, **named)
             return told(kind)
 
-        self.fire_callbacks = fire_callbacks
+        self.fire_callbacks = uncompiled(fire_callbacks)
         self.add_callback, self.callback_list = registry.add_callback, registry.callback_list
+
+
+def uncompiled(function: Called) -> Called:
+    """The same function: what it and all that it calls do where torch calls it in the middle of compiled code, torch
+    does not compile. Before torch 2.7 it does, which costs seconds once.
+    """
+    try:
+        frames = torch._C._dynamo.eval_frame
+        left = frames._FrameExecStrategy(frames._FrameAction.SKIP, frames._FrameAction.SKIP)
+        frames.set_code_exec_strategy(function.__code__, left)
+    except AttributeError:
+        pass
+    return function
 
 
 class Warnings:
@@ -128,7 +142,7 @@ class Warnings:
 
     def hook(self) -> None:
         """Hear the message from here on."""
-        shown = warnings._showwarnmsg  # type: ignore[attr-defined]
+        shown = warnings._showwarnmsg
 
         def show(message: Any) -> None:
             if not str(message.message).startswith(self.message):
@@ -139,7 +153,7 @@ class Warnings:
             else:
                 self.told()
 
-        self._patch(warnings, "_showwarnmsg", show)
+        self._patch(warnings, "_showwarnmsg", uncompiled(show))
         self.insist()
 
     def insist(self) -> None:
@@ -227,6 +241,7 @@ class Nodes:
         if torch.is_anomaly_enabled():
             raise Missing("The program detects anomalies itself: the forward line of a wait in backward is not known.")
         self._was = (False, torch.is_anomaly_check_nan_enabled())
+        uncompiled(Nodes._made)
         self._module.format_stack = self._made
         torch.autograd.set_detect_anomaly(True, check_nan=False)
 
