@@ -142,7 +142,7 @@ class Warnings:
 
     def hook(self) -> None:
         """Hear the message from here on."""
-        shown = warnings._showwarnmsg
+        shown = warnings._showwarnmsg  # type: ignore[attr-defined]
 
         def show(message: Any) -> None:
             if not str(message.message).startswith(self.message):
