@@ -70,8 +70,12 @@ def waits(program: Example, rules: Any, dry: bool) -> tuple[dict[int, list[str]]
         frame: Any = sys._getframe(1)  # noqa: SLF001
         while frame is not None and frame.f_code.co_filename != name:
             frame = frame.f_back
-        if frame is not None:
-            found.setdefault(frame.f_lineno, []).append(wait.hazard)
+        # A device's backward has a thread of its own, without frames of the program: then it is the forward's line.
+        lines = (
+            [frame.f_lineno] if frame is not None else [at.line for at in wait.forward if at.code.co_filename == name]
+        )
+        for line in lines[:1]:
+            found.setdefault(line, []).append(wait.hazard)
 
     engine = Simulation(rules, seen) if dry else Device(rules, seen, layers=("traces", "nodes"))
     fault = ""
