@@ -673,3 +673,33 @@ def test_an_attribute_that_says_which_of_several_is_compared_with_a_text(test: s
             self.method = "slow" if backend else "fast"
     """
     assert told(text) == [[f"only where `{test}` holds"] if option else []]
+
+
+CONFIGURED = """
+    class Rounds(torch.nn.Module):
+        def configure(self, bits, {given}):
+            self.bits = bits
+            self.search = {kept}
+        {more}
+
+        def forward(self, x):
+            if self.search:
+                return x.sum().item()
+            return x
+    """
+
+
+@pytest.mark.parametrize(
+    ("given", "kept", "more", "expected"),
+    [
+        ("search=False", "search", "", "only where `self.search` holds; by default `self.search` is `False`"),
+        ("search=True", "search", "", ""),
+        ("search=False", "search", "def again(self, x): self.search = x > 0", ""),  # two set it
+        ("search=False", "not search", "", ""),
+    ],
+)
+def test_what_one_method_alone_sets_to_what_is_off_by_default_is_an_option(
+    given: str, kept: str, more: str, expected: str
+) -> None:
+    (found,) = told(CONFIGURED.replace("{given}", given).replace("{kept}", kept).replace("{more}", more))
+    assert found == ([expected] if expected else [])

@@ -448,6 +448,7 @@ def test_everything_is_put_back() -> None:
         (lambda x: torch.isin(x, torch.arange(64.0, device=CUDA)), "torch.isin", "unique"),
         (lambda x: write(x.sum(), x.sum() > 0, 0.0), "torch.Tensor.__setitem__", "mask-write"),
         (lambda x: write(x, torch.tensor([True, False]), 0.0), "torch.Tensor.__setitem__", "host-data"),
+        (lambda x: write(x, [], 0.0), "torch.Tensor.__setitem__", "host-data"),  # the number is copied all the same
     ],
 )
 def test_a_wait_is_told_once_by_its_name(call: Any, op: str, hazard: str, seen: list[Seen]) -> None:

@@ -34,12 +34,13 @@ from syncguard.read.walk import binds, targets, walk
 
 class Assigned(msgspec.Struct, frozen=True):
     """What an assignment gives an attribute, None where that is for the run to say; whether it is the same for all,
-    whether it turns a switch, and whether it puts one back."""
+    whether it turns a switch, and whether it puts one back; the default, no, of what a method is given to turn it."""
 
     written: Written | None
     literal: bool
     switch: bool
     reset: bool
+    off: Written | None = None
 
 
 def of_attribute(of: Node, name: str, place: Place) -> Sources:
@@ -185,7 +186,8 @@ def _field(info: ClassInfo, name: str, place: Place) -> tuple[Written, bool] | N
             there = place.of(one.home.top) if one.home.top is not None else place
             told = len(declared) == 1 and not counts(declared[0], one)
             return ((declared[0], there), True) if told and (flag or takes_fields(one)) else None
-    return None
+    alone = [assigned.off for _, found in every for assigned in found]
+    return (alone[0], True) if len(alone) == 1 and alone[0] is not None else None
 
 
 def _left_with(info: ClassInfo, name: str, fixed: list[Assigned], place: Place) -> Assigned | None:
@@ -273,7 +275,8 @@ def _assigned(info: ClassInfo, name: str, place: Place) -> Iterator[Assigned]:
         switch = off or (turns and (_flag(value) or param is not None))
         made = (_taken(value), place.of(routine)) if routine.name == "__init__" and value is not None else None
         reset = type(value) is CONST and value.value is False and made is None
-        yield Assigned(made, type(value) is CONST, switch, reset)
+        told = (default, place.of(routine)) if off and default is not None else None
+        yield Assigned(made, type(value) is CONST, switch, reset, told)
 
 
 def all_stored(info: ClassInfo, name: str, place: Place) -> list[Stored]:

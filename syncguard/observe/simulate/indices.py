@@ -35,7 +35,19 @@ def any_part(test: Callable[[torch.Tensor], bool]) -> Callable[[Arguments, str],
 mask = any_part(lambda part: part.dtype in MASKS)
 zero_dim = any_part(lambda part: part.ndim == 0 and part.dtype in INTEGERS)
 zero_dim_mask = any_part(lambda part: part.ndim == 0 and part.dtype in MASKS)
-integers = any_part(lambda part: part.ndim != 0 and part.dtype in INTEGERS)
+
+
+def integers(args: Arguments, name: str) -> bool:
+    """Places: integers of one dimension or more, wherever they are, or in a list, which may be empty."""
+    return any(_places(part) for part in parts(args.get(name)))
+
+
+def _places(part: Any) -> bool:
+    if isinstance(part, torch.Tensor):
+        return part.ndim != 0 and part.dtype in INTEGERS
+    if is_array(part):
+        return bool(part.ndim and part.dtype.kind in "iu")
+    return isinstance(part, range) or (isinstance(part, list) and not any(isinstance(one, bool) for one in part))
 
 
 def mask_beside(args: Arguments, name: str) -> bool:
