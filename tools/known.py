@@ -46,8 +46,16 @@ def sentences(parts: Parts) -> Iterator[str]:
         both = sum(one["lines"] for one in runs)
         every = both + sum(len(one["only_said"]) + len(one["only_found"]) for one in runs)
         yield (
-            f"of {every} lines at which programs over transformers, torchmetrics, torch_geometric, botorch\n"
-            f"  and others waited simulated or on the device, {both} waited in both ([which](docs/simulation.md));"
+            f"of {every:,} lines at which programs over transformers, diffusers, torchmetrics, torch_geometric\n"
+            f"  and others waited simulated or on the device, {both:,} waited in both ([which](docs/simulation.md));"
+        )
+    packages = [one for one in results(parts, "libraries") if "package" in one and "shown" in one]
+    if packages:
+        waited, named = (sum(one[key] for one in packages) for key in ("waited", "named"))
+        shown, wrong = (sum(one["shown"][n] for one in packages) for n in (0, 1))
+        yield (
+            f"`check`, by reading alone, names {named:,} of the {waited:,} lines of these libraries that waited; of the\n"
+            f"  {shown:,} findings that it shows unasked at lines that ran, {shown - wrong:,} waited;"
         )
     pairs = [one for one in results(parts, "fixes") if one.get("after_held_ms") and one.get("before_held_ms")]
     if pairs:
