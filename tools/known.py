@@ -54,8 +54,8 @@ def sentences(parts: Parts) -> Iterator[str]:
         waited, named = (sum(one[key] for one in packages) for key in ("waited", "named"))
         shown, wrong = (sum(one["shown"][n] for one in packages) for n in (0, 1))
         yield (
-            f"`check`, by reading alone, names {named:,} of the {waited:,} lines of these libraries that waited; of the\n"
-            f"  {shown:,} findings that it shows unasked at lines that ran, {shown - wrong:,} waited;"
+            f"`check`, by reading alone, names {named:,} of the {waited:,} lines of these libraries that waited;\n"
+            f"  of {shown:,} findings that it shows unasked at lines that ran, {shown - wrong:,} waited;"
         )
     pairs = [one for one in results(parts, "fixes") if one.get("after_held_ms") and one.get("before_held_ms")]
     if pairs:
