@@ -31,7 +31,7 @@ def linked(folder: Path) -> tuple[str, ...]:
         for home in (spec.submodule_search_locations or []) if spec is not None else []:
             if not (folder / name).exists():
                 (folder / name).symlink_to(home, target_is_directory=True)
-                found.append(name)
+            found.append(name)
     return tuple(found)
 
 

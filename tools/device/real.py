@@ -75,12 +75,15 @@ def compared(dry: bool, seconds: float = PATIENCE, keep: Path | None = None) -> 
 
 
 def again(folder: Path, seconds: float) -> Iterator[dict[str, Any]]:
-    """What was kept of a device, compared on this machine, which has the same libraries."""
+    """What was kept of a device, compared on this machine, which has the same libraries. What was simulated or checked
+    there already is not done again.
+    """
     told = {(name, part, mode): fault for name, part, mode, fault in json.loads((folder / "faults.json").read_text())}
     packages = checking.linked(folder / "projects")
     runs = [run for name, part, _ in told if not saved(folder, run := (name, part, "simulate")).is_file()]
     until = time.monotonic() + seconds
-    faults = told | ended(starts(runs, folder, packages), until, os.cpu_count() or 1)
+    unread = [name for name in packages if not (folder / "projects" / f"{name}.json").is_file()]
+    faults = told | ended(starts(runs, folder, unread), until, os.cpu_count() or 1)
     yield from results(folder, [*MODES], faults, packages)
 
 
