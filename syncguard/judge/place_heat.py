@@ -17,12 +17,12 @@ from syncguard.judge.seldom import (
     takes_no_steps,
     trial,
 )
-from syncguard.judge.warmth import ASKED, BETWEEN, FITS, LOADS, MAKES, SELDOM, WRITES, Warmth
+from syncguard.judge.warmth import ASKED, BETWEEN, CROSSES, FITS, LOADS, MAKES, SELDOM, WRITES, Warmth
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.tags import LOOP, NAME
 from syncguard.read.walk import walk
-from syncguard.terms import Fact, Heat
+from syncguard.terms import UPLOAD, Fact, Heat
 
 
 def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places) -> tuple[Heat, tuple[Fact, ...]]:
@@ -73,6 +73,8 @@ def _once(sighting: Sighting, routine: Routine, places: Places) -> str:
     """Why a place outside of long loops runs seldom, as far as the function tells that it stands in; '' if it does
     not."""
     loops = sighting.context.loops
+    if sighting.hazard == UPLOAD and sighting.why is not None and sighting.why.root.text == "prepared":
+        return CROSSES
     if not loops and ends_phase(sighting, routine, places):
         return BETWEEN
     if not loops and sighting.hazard in places.tables["cold"]["asked_for"] and _named_for(sighting.op, routine):
