@@ -71,3 +71,8 @@ class Net(torch.nn.Module):
     ]
     alone = SCHEDULE.replace("def noised", "def init_rates").format(moves=ONCE, other="more")
     assert [one.heat for one in findings(alone) if one.site.line == 9] == ["cold"]
+
+
+def test_a_method_that_is_there_to_move_an_object_is_asked_for_it():
+    text = SCHEDULE.replace("def noised(self, x)", "def to(self, x)").format(moves=ONCE, other="more")
+    assert not findings(text)

@@ -20,7 +20,7 @@ def moved_once(at: At, routine: Routine, world: World) -> bool:
     """Whether this is the call of `self.table = self.table.to(x.device)`, and the methods that give the object its
     table otherwise only construct it."""
     owner = routine.owner
-    if owner is None or routine.name in CONSTRUCTORS:
+    if owner is None or routine.name in CONSTRUCTORS or routine.name in world.moving:  # who calls `to` asks for it
         return False
     name = next((_moved(part, world) for part in _binds(routine) if part.value is not None and part.value.at == at), "")
     if not name:
