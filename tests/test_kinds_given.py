@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from checked import codes
 
 from syncguard import pipeline
 from syncguard.config import Config
@@ -47,3 +48,39 @@ def test_what_every_call_gives_is_no_option():
 
 def test_what_was_bound_anew_is_no_argument():
     assert options("isinstance(marks := [1.0], list)") == []
+
+
+COUNTED = """
+import torch
+
+class Walk:
+    def left(self, done: {declared}, more: bool):
+        if more:
+            return False
+        elif done:
+            return False
+        return True
+
+    def go(self, model, ids, other):
+        alive = torch.ones(4, device=ids.device)
+        done = {first}
+        while self.left(done, False):
+            ids = model(ids)
+            alive = alive & (ids > 3)
+            done = {then}
+        return ids
+"""
+
+
+@pytest.mark.parametrize(
+    ("declared", "first", "then", "found"),
+    [
+        ("bool", "False", "alive.max() == 0", ["SG204"]),
+        ("bool", "other(ids) if other is not None else False", "alive.max() == 0", ["SG204"]),
+        ("bool", "False", "other(alive)", []),
+        ("bool", "'no'", "alive.max() == 0", []),
+        ("str", "False", "alive.max() == 0", []),
+    ],
+)
+def test_a_tensor_that_is_surely_given_for_a_number_is_one(declared, first, then, found):
+    assert codes(COUNTED.format(declared=declared, first=first, then=then)) == found

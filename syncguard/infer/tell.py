@@ -69,9 +69,19 @@ def reasons(sighting: Sighting, text_of: Texts, path: str) -> tuple[Fact, ...]:
     """The chain of reasons of a sighting; behind it, shorter, that of an index from the host."""
     there = sighting.hazard not in TO_DEVICE
     if sighting.also is None:
-        return because(sighting.why, text_of, path, there=there)
+        facts = because(sighting.why, text_of, path, there=there)
+        return facts if there or sighting.why is None else (*facts, *elsewhere(sighting.why, text_of, path))
     first, then = because(sighting.why, text_of, path, SHORT, there), because(sighting.also, text_of, path, SHORT)
     return (*[fact for fact in first if fact not in then], *then)
+
+
+def elsewhere(why: Why, text_of: Texts, path: str) -> tuple[Fact, ...]:
+    """What may have put on the device what is taken to be on the host."""
+    if why.there is None:
+        return ()
+    lines = text_of(why.there.path or path)
+    told = f"`{snippet(why.there.at, lines)}` may have put it on the device by then"
+    return (Fact(told, line(why.there, lines), why.there.path if why.there.path != path else ""),)
 
 
 def because(why: Why | None, text_of: Texts, path: str, most: int = FACTS, there: bool = False) -> tuple[Fact, ...]:

@@ -57,7 +57,7 @@ def judged(
     callers: Callers,
 ) -> Finding | None:
     """A rule meeting a sync; None where the place makes it no hazard."""
-    heat, path = heat_of(sighting, warmth, routine, world.places)
+    heat, path = heat_of(sighting, warmth, routine, world)
     hazard = hazard_of(sighting, routine, world, heat)
     if not hazard and heat == "unknown" and (hazard := hazard_of(sighting, routine, world, "hot")):
         heat, path = "cold", (Fact(IF_HOT, sighting.at[0], routine.home.path),)

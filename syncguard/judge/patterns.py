@@ -42,8 +42,6 @@ def moved(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str
     if came_from_device(why):
         return "host-round-trip"
     root = None if why is None else why.root
-    if root is not None and root.text == "prepared" and heat != "hot":
-        return ""  # what a request brings has to cross once
     built = world.places.tables["factories"]["built"]
     if any(one is not None and one.text in built and one.at not in routine.filled for one in (root, _made(why, world))):
         return "built-on-host"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from syncguard.infer.branches.keeps import BUILDS
+from syncguard.infer.moved_once import moved_once
+from syncguard.infer.project import World
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Context, Sighting
 from syncguard.judge.done import loads, makes_parameters, writes
@@ -17,16 +20,17 @@ from syncguard.judge.seldom import (
     takes_no_steps,
     trial,
 )
-from syncguard.judge.warmth import ASKED, BETWEEN, FITS, LOADS, MAKES, SELDOM, WRITES, Warmth
+from syncguard.judge.warmth import ASKED, BETWEEN, CROSSES, FITS, LOADS, MAKES, SELDOM, WRITES, Warmth
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.tags import LOOP, NAME
 from syncguard.read.walk import walk
-from syncguard.terms import Fact, Heat
+from syncguard.terms import UPLOAD, Fact, Heat
 
 
-def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places) -> tuple[Heat, tuple[Fact, ...]]:
+def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, world: World) -> tuple[Heat, tuple[Fact, ...]]:
     """The heat of one place in a routine."""
+    places = world.places
     context, cold = sighting.context, takes_no_steps(routine, places)
     if context.failing:
         return "cold", ()
@@ -61,18 +65,32 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, places: Places
         return "amortized", (*path, Fact(f"but only around line {epoch}, which takes the steps", 0))
     if step is not None and not cold:
         base, path = "hot", (Fact(step.reason, step.at[0], routine.home.path),)
-    gate = "where this level is logged" if sighting.op in places.tables["cold"]["whispers"] else context.gate
-    if sighting.hazard == "item" and shown_at_end(sighting, routine, places):
-        gate = "at the end of the epoch"
+    gate = _gate(sighting, routine, world)
     if gate and base in ("hot", "unknown"):
         return "amortized", (*path, Fact(f"but only {gate}", 0))
+    if gate == BUILDS and base == "cold":  # nor does whoever calls it at every step make it hot
+        return base, (Fact(f"but only {gate}", 0),)
     return base, path
+
+
+def _gate(sighting: Sighting, routine: Routine, world: World) -> str:
+    """Why a place runs out seldom, whatever calls its routine; '' where nothing there says so."""
+    places = world.places
+    if sighting.op in places.tables["cold"]["whispers"]:
+        return "where this level is logged"
+    if sighting.hazard == "item" and shown_at_end(sighting, routine, places):
+        return "at the end of the epoch"
+    if sighting.hazard == UPLOAD and not sighting.context.gate and moved_once(sighting.at, routine, world):
+        return BUILDS
+    return sighting.context.gate
 
 
 def _once(sighting: Sighting, routine: Routine, places: Places) -> str:
     """Why a place outside of long loops runs seldom, as far as the function tells that it stands in; '' if it does
     not."""
     loops = sighting.context.loops
+    if sighting.hazard == UPLOAD and sighting.why is not None and sighting.why.root.text == "prepared":
+        return CROSSES
     if not loops and ends_phase(sighting, routine, places):
         return BETWEEN
     if not loops and sighting.hazard in places.tables["cold"]["asked_for"] and _named_for(sighting.op, routine):

@@ -16,6 +16,7 @@ MAKES = "where parameters of a model are made, unless another file calls it at e
 WRITES = "in a function that writes a file whenever it is called, unless another file calls it at every step"
 FITS = "in a method that fits what others then use, unless another file calls it at every step"
 ASKED = "in a function named for the wait, which its callers ask for, unless another file calls it at every step"
+CROSSES = "what is prepared of texts or images crosses once, unless another file calls it at every step"
 SLOWER = ("amortized", "cold")
 UNASKED = "but only where an option is set that is off by default"
 UNNAMED = "in a private module that nothing in its package names"
@@ -41,7 +42,8 @@ class Warmth(msgspec.Struct, frozen=True):
 def for_callers(path: tuple[Fact, ...]) -> bool:
     """Whether a path to what runs seldom says that it does as far as its own file tells."""
     return for_hot_code(path) or any(
-        fact.text in (SELDOM, BY_NAME, AROUND, BETWEEN, LOADS, MAKES, WRITES, FITS, ASKED) or fact.text in BESIDE
+        fact.text in (SELDOM, BY_NAME, AROUND, BETWEEN, LOADS, MAKES, WRITES, FITS, ASKED, CROSSES)
+        or fact.text in BESIDE
         for fact in path
     )
 

@@ -233,10 +233,15 @@ def held(a: Value, b: Value, moved: bool) -> Value:
     object moves it. Of what one puts on the host and one on the device, both reasons are kept."""
     both = join(a, b) if not moved and _open(a) and _open(b) else pooled(a, b)
     one, other = _tensor(a), _tensor(b)
-    if one is None or other is None or one.on_device is other.on_device or one.why is None or other.why is None:
+    if one is None or other is None or one.why is None or other.why is None:
         return both
-    here, there = (other.why, one.why) if one.on_device else (one.why, other.why)
-    why = here if here.there is not None else here.or_there(there.there or there)
+    if one.on_device is other.on_device:
+        if one.why.there is not None or other.why.there is None:
+            return both
+        why = other.why  # a base may make it on the host
+    else:
+        here, there = (other.why, one.why) if one.on_device else (one.why, other.why)
+        why = here if here.there is not None else here.or_there(there.there or there)
     told = [part.but(why=why) if type(part) is Tensor else part for part in options(both)]
     return told[0] if len(told) == 1 else Union(tuple(told))
 

@@ -149,6 +149,9 @@ def item_of_unknown(of: Unknown, key: Value, node: core.Index, frame: Frame) -> 
     sliced = any(map(slices, parts)) and frame.world.only_torch(frame)
     if picks(of, key, node.key, frame) or ((several or sliced) and of.weak is not None):
         return item(operand(of), key, node, frame)  # nothing else takes several tensors, or slices, at once
+    if of is UNKNOWN and len(parts) > 1 and all(map(rows_of_host, parts)) and frame.world.only_torch(frame):
+        here = Tensor(device=frame.world.place(frame.routine), sure=False, why=frame.why("torch only", node.of.at))
+        return item(here, key, node, frame)
     if of is UNKNOWN and key is UNKNOWN and picks_by_part(node, frame):
         here = Tensor(device=frame.world.place(frame.routine), sure=False, why=frame.why("torch only", node.of.at))
         return item(here, Tensor("bool", here.device, sure=False, why=here.why), node, frame)

@@ -48,7 +48,7 @@ def refined(declared: Value, seen: Value | None, by_one: bool = False) -> Value:
     if seen is None or type(declared) is Const:
         return declared
     if type(declared) is Host:
-        return join(declared, seen) if number_sureness(declared) and _given_tensors(seen) else declared
+        return join(declared, _single(seen)) if number_sureness(declared) and _given_tensors(seen) else declared
     if type(declared) is Seq or _bare(declared, seen):
         return _refined_items(declared, seen)
     if any(type(option) is Call for option in options(seen)):
@@ -79,7 +79,8 @@ def _refined_options(declared: Union, seen: Value, by_one: bool) -> Value:
         return seen  # `int | Tensor`, and numbers are what it is given
     passed = tensor_in(seen)
     if tensor_in(declared) is None and _besides(declared, seen):
-        return join(declared, seen)
+        numbers = all(number_sureness(option) or option is NONE for option in declared.options)
+        return join(declared, _single(seen) if numbers else seen)
     if passed is None and there(seen):
         return changed(declared, lambda tensor: tensor.but(device="host") if tensor.device == "assumed" else tensor)
     alone = type(seen) is Tensor
@@ -123,11 +124,20 @@ def _besides(declared: Union, seen: Value) -> bool:
     return bool(more) and all(type(option) is Tensor and option.sure for option in more)
 
 
+def _single(seen: Value) -> Value:
+    """The tensors among what is given for a number, each of which holds one."""
+    return changed(seen, lambda tensor: tensor.but(rank=0) if tensor.rank < 0 else tensor)
+
+
 def _given_tensors(seen: Value) -> bool:
-    """Whether some callers pass a tensor for sure, and the others numbers."""
+    """Whether some callers pass a tensor for sure, and the others numbers, None or what nobody knows."""
     tensors = [option for option in options(seen) if type(option) is Tensor]
-    others = all(type(option) is Tensor or number_sureness(option) for option in options(seen))
-    return bool(tensors) and others and all(tensor.sure for tensor in tensors)
+    others = [option for option in options(seen) if type(option) is not Tensor and option is not NONE]
+    return (
+        bool(tensors)
+        and all(tensor.sure for tensor in tensors)
+        and all(_number(one) or type(one) is Unknown for one in others)
+    )
 
 
 def _refined_items(declared: Value, seen: Value) -> Value:

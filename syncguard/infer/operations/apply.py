@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from syncguard.infer.domain.contents import arrived, fetched, tensors_in, without
-from syncguard.infer.domain.sureness import LIKELY, MASKS, NO, tensor_sureness
+from syncguard.infer.domain.sureness import LIKELY, MASKS, NO, POSSIBLE, tensor_sureness
 from syncguard.infer.domain.values import (
     UNKNOWN,
     Const,
@@ -21,6 +21,7 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.domain.within import inside
+from syncguard.infer.moved_once import moved_once
 from syncguard.infer.operations.arguments import Arguments
 from syncguard.infer.operations.conditions import sureness
 from syncguard.infer.operations.devices import kept_on_host
@@ -31,7 +32,7 @@ from syncguard.infer.operations.totals import added_up
 from syncguard.infer.routine import Frame
 from syncguard.read.core import At, Node
 from syncguard.read.tags import ATTR, CALL, DO, INDEX, NAME, SEQ
-from syncguard.terms import BACKWARD, Op, Wait
+from syncguard.terms import BACKWARD, UPLOAD, Op, Wait
 
 SIZE: Final = "tensor-as-size"
 COUNTS: Final = ("int", "size", "shape", "number")  # what a tensor tells of its shape
@@ -196,6 +197,8 @@ def _sure(wait: Wait, op: Op, at: At, arguments: Arguments, args: list[Value], r
     sure = sureness(wait.when, arguments)
     if sure == NO and wait.hazard == TO_HOST and _kept(wait, at, arguments, frame):
         sure = LIKELY
+    if sure == POSSIBLE and wait.hazard == UPLOAD and _arrives(wait, at, arguments, frame):
+        sure = LIKELY
     if sure == NO or wait.on == "always":
         return sure
     if wait.on == "self":
@@ -216,6 +219,12 @@ def _kept(wait: Wait, at: At, arguments: Arguments, frame: Frame) -> bool:
         return False
     others = tuple([one for one in wait.when if one[0] != "to_host"])
     return sureness(others, arguments) != NO and added_up(at, frame)
+
+
+def _arrives(wait: Wait, at: At, arguments: Arguments, frame: Frame) -> bool:
+    """Whether this brings what an object has made on the host to the device, and nothing else does."""
+    others = tuple([one for one in wait.when if one[0] != "pageable"])
+    return sureness(others, arguments) > POSSIBLE and moved_once(at, frame.routine, frame.world)
 
 
 TO_HOST: Final = "copy-to-host"  # the hazard of a copy

@@ -230,13 +230,12 @@ def pinned(args: Arguments, name: str) -> int:
 
 
 def pageable(args: Arguments, name: str) -> int:
+    """On the host, in ordinary memory; what an object has made there, and another method puts elsewhere, may be."""
+    kinds = [o for o in options(args.get(name) or UNKNOWN) if type(o) is Tensor and not (o.pinned or o.void)]
+    if any(o.device == "host" for o in kinds):
+        return LIKELY
     return (
-        LIKELY
-        if any(
-            type(o) is Tensor and o.device == "host" and not (o.pinned or o.void)
-            for o in options(args.get(name) or UNKNOWN)
-        )
-        else NO
+        POSSIBLE if any(o.device == "assumed" and o.why is not None and o.why.there is not None for o in kinds) else NO
     )
 
 
