@@ -130,8 +130,11 @@ def only_where(test: str, outcome: bool, default: str) -> str:
 
 
 def _written(test: Node, lines: Sequence[str]) -> str:
-    """A test as it is written; of a `case`, with what is matched against its pattern."""
+    """A test as it is written; of a `case`, with what is matched against its pattern. What a call only needs to be
+    given, as it would be asked for."""
     shown = snippet(test.at, lines)
+    if type(test) is DO and test.what == "is not" and test.args[0].at == test.at:
+        return f"{shown} {test.what} None"
     if type(test) is DO and len(test.args) == 2 and test.args[0].at[:2] < test.at[:2]:
         return f"{snippet(test.args[0].at, lines)} == {shown}"
     return shown
