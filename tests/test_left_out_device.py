@@ -116,10 +116,34 @@ class Rotary(nn.Module):
 GIVEN = "only where `device is not None` holds; by default `device` is `None`"
 
 
-@pytest.mark.parametrize(("given", "heat"), [("", "amortized"), (", device=None", "amortized"), (", x.device", "hot")])
-def test_what_goes_nowhere_unless_a_call_says_where(given: str, heat: str) -> None:
+ASKED = "only where `device is not None` holds"  # and somebody is seen to ask
+
+
+@pytest.mark.parametrize(
+    ("given", "heat", "option"),
+    [("", "amortized", GIVEN), (", device=None", "amortized", GIVEN), (", x.device", "hot", ASKED)],
+)
+def test_what_goes_nowhere_unless_a_call_says_where(given: str, heat: str, option: str) -> None:
     found = pipeline.check(["-"], Config(heat="all"), ROTARY.format(given=given)).findings
-    assert [(one.code, one.heat, [fact.text for fact in one.options]) for one in found] == [("SG304", heat, [GIVEN])]
+    assert [(one.code, one.heat, [fact.text for fact in one.options]) for one in found] == [("SG304", heat, [option])]
+
+
+@pytest.mark.parametrize(
+    ("given", "heat", "option"),
+    [("x.device", "unknown", ASKED), ("None", "amortized", GIVEN), ("place", "amortized", GIVEN)],
+)
+def test_a_call_of_which_nobody_knows_how_often_it_is_made_may_say_where(given: str, heat: str, option: str) -> None:
+    text = f"""
+        import torch
+
+        def make(n: int, device=None):
+            return torch.tensor([n, 1], device=device)
+
+        def scaled(x: torch.Tensor, place=None):
+            return x * make(3, {given})
+        """
+    found = pipeline.check(["-"], Config(heat="all"), textwrap.dedent(text)).findings
+    assert [(one.heat, [fact.text for fact in one.options]) for one in found] == [(heat, [option])]
 
 
 @pytest.mark.parametrize(
@@ -148,3 +172,37 @@ def test_where_all_that_is_built_is_on_the_device() -> None:
     text = "import torch\n\ndef make(n: int, device=None):\n    return torch.tensor([n, 1], device=device)\n"
     found = pipeline.check(["-"], Config(heat="all", default_device="cuda"), text).findings
     assert [one.options for one in found] == [()]
+
+
+WIDE = """import torch
+
+def widened(x: torch.Tensor) -> torch.Tensor:
+    more = torch.zeros(x.shape[-1] + 1, dtype=x.dtype, device=x.device)
+    more[1:] = x
+    return more
+"""
+DRAWN = """import torch
+from .wide import widened
+
+def drawn(bounds: torch.Tensor, net: torch.nn.Module, near: bool):
+    here, there = torch.rand(3), torch.rand(3, device=bounds.device) * bounds
+    x = {given}
+    return {made}.cpu()
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "made", "waits"),
+    [
+        ("there if near else here", "widened(x)", False),
+        ("there", "widened(x)", True),
+        ("here", "widened(x)", False),
+        ("there if near else here", "(widened(x) + bounds)", True),
+        ("there if near else here", "net(x)", True),  # its parameters are where it was put
+    ],
+)
+def test_what_a_function_makes_of_what_is_on_the_host_by_some_paths(
+    tmp_path: Path, given: str, made: str, waits: bool
+) -> None:
+    files = {"__init__": "", "wide": WIDE, "drawn": DRAWN.format(given=given, made=made)}
+    assert in_any_order(tmp_path, files) == ([("drawn.py", 7, "SG202")] if waits else [])
