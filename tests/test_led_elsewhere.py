@@ -156,3 +156,35 @@ def test_what_calls_itself_may_give_it() -> None:
 def test_a_dict_does_not_hold_what_another_call_gives_beside_it(second: str, first: str, heat: str) -> None:
     call = f"return {first}\n\n    def save_best(self, x, rest, other):\n        return {second}"
     assert told(call, "exact")[0] == heat
+
+
+KERNEL = """
+import torch
+
+
+class Kernel(torch.nn.Module):
+    @property
+    def scale(self):
+        return self.raw.exp()
+
+    @scale.setter
+    def scale(self, value: torch.Tensor):
+        self._set_scale(value)
+
+    def _set_scale(self, value: torch.Tensor):
+        if torch.isfinite(value).all():
+            self.raw.data = value
+"""
+ARC = """
+from .kernel import Kernel
+
+
+class Arc(Kernel):
+    def forward(self, x):
+        return x / self.scale
+"""
+
+
+def test_what_asks_for_a_property_does_not_set_it() -> None:
+    finding = found({"pkg/__init__.py": "", "pkg/kernel.py": KERNEL, "pkg/arc.py": ARC})["pkg/kernel.py"]
+    assert finding.heat == "unknown"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -92,3 +93,116 @@ def test_a_device_that_is_left_out_and_handed_on(given: str, waits: bool) -> Non
                 return x * window(5{given}).max().item()
         """
     assert ("SG201" in codes(text)) == waits
+
+
+ROTARY = """import torch
+from torch import nn
+
+def waves(dim: int, device=None):
+    steps = torch.arange(0, dim, 2) / dim
+    return steps.to(device), 1.0
+
+class Rotary(nn.Module):
+    def __init__(self, dim: int, device=None):
+        super().__init__()
+        self.dim = dim
+        freqs, self.scale = waves(dim, device)
+        self.register_buffer("freqs", freqs)
+
+    def forward(self, x: torch.Tensor):
+        freqs, scale = waves(self.dim{given})
+        return x * scale
+"""
+GIVEN = "only where `device is not None` holds; by default `device` is `None`"
+
+
+ASKED = "only where `device is not None` holds"  # and somebody is seen to ask
+
+
+@pytest.mark.parametrize(
+    ("given", "heat", "option"),
+    [("", "amortized", GIVEN), (", device=None", "amortized", GIVEN), (", x.device", "hot", ASKED)],
+)
+def test_what_goes_nowhere_unless_a_call_says_where(given: str, heat: str, option: str) -> None:
+    found = pipeline.check(["-"], Config(heat="all"), ROTARY.format(given=given)).findings
+    assert [(one.code, one.heat, [fact.text for fact in one.options]) for one in found] == [("SG304", heat, [option])]
+
+
+@pytest.mark.parametrize(
+    ("given", "heat", "option"),
+    [("x.device", "unknown", ASKED), ("None", "amortized", GIVEN), ("place", "amortized", GIVEN)],
+)
+def test_a_call_of_which_nobody_knows_how_often_it_is_made_may_say_where(given: str, heat: str, option: str) -> None:
+    text = f"""
+        import torch
+
+        def make(n: int, device=None):
+            return torch.tensor([n, 1], device=device)
+
+        def scaled(x: torch.Tensor, place=None):
+            return x * make(3, {given})
+        """
+    found = pipeline.check(["-"], Config(heat="all"), textwrap.dedent(text)).findings
+    assert [(one.heat, [fact.text for fact in one.options]) for one in found] == [(heat, [option])]
+
+
+@pytest.mark.parametrize(
+    ("body", "options"),
+    [
+        ("return torch.tensor([n, 1], device=device)", [GIVEN]),
+        ("return torch.as_tensor([n, 1], None, device)", [GIVEN]),
+        ("return torch.ones(n).to(device, torch.float16)", [GIVEN]),
+        ("return x.new_tensor([n, 1], device=device)", []),
+        ("return torch.ones(n).cuda(device)", []),
+        ("device = device or x.device\n        return torch.ones(n).to(device)", []),
+    ],
+)
+def test_only_where_none_is_no_place(body: str, options: list[str]) -> None:
+    text = f"""
+        import torch
+
+        def make(n: int, x: torch.Tensor, device=None):
+            {body.replace("        return", "            return")}
+        """
+    found = pipeline.check(["-"], Config(heat="all"), textwrap.dedent(text)).findings
+    assert [[fact.text for fact in one.options] for one in found] == [options]
+
+
+def test_where_all_that_is_built_is_on_the_device() -> None:
+    text = "import torch\n\ndef make(n: int, device=None):\n    return torch.tensor([n, 1], device=device)\n"
+    found = pipeline.check(["-"], Config(heat="all", default_device="cuda"), text).findings
+    assert [one.options for one in found] == [()]
+
+
+WIDE = """import torch
+
+def widened(x: torch.Tensor) -> torch.Tensor:
+    more = torch.zeros(x.shape[-1] + 1, dtype=x.dtype, device=x.device)
+    more[1:] = x
+    return more
+"""
+DRAWN = """import torch
+from .wide import widened
+
+def drawn(bounds: torch.Tensor, net: torch.nn.Module, near: bool):
+    here, there = torch.rand(3), torch.rand(3, device=bounds.device) * bounds
+    x = {given}
+    return {made}.cpu()
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "made", "waits"),
+    [
+        ("there if near else here", "widened(x)", False),
+        ("there", "widened(x)", True),
+        ("here", "widened(x)", False),
+        ("there if near else here", "(widened(x) + bounds)", True),
+        ("there if near else here", "net(x)", True),  # its parameters are where it was put
+    ],
+)
+def test_what_a_function_makes_of_what_is_on_the_host_by_some_paths(
+    tmp_path: Path, given: str, made: str, waits: bool
+) -> None:
+    files = {"__init__": "", "wide": WIDE, "drawn": DRAWN.format(given=given, made=made)}
+    assert in_any_order(tmp_path, files) == ([("drawn.py", 7, "SG202")] if waits else [])

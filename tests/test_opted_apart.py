@@ -921,3 +921,25 @@ def test_what_wraps_an_argument_waits_where_that_is_no_tensor(bound: str, declar
             return x + BOUND
     """
     assert told(text.replace("DECLARED", declared).replace("BOUND", bound)) == [options]
+
+
+@pytest.mark.parametrize(
+    ("call", "options"),
+    [
+        ("self._scaled(x, step)", ["only where `step` is no tensor"]),
+        ("self._scaled(x, step=step)", ["only where `step` is no tensor"]),
+        ("self._scaled(x, 0.5)", []),
+        ("self._scaled(x, step) + self._scaled(x, 0.5)", []),
+    ],
+)
+def test_what_a_private_function_wraps_is_what_its_calls_hand_on(call: str, options: list[str]) -> None:
+    text = """
+    class Net(torch.nn.Module):
+        def forward(self, x: torch.Tensor, step: float | torch.Tensor):
+            return CALL
+
+        def _scaled(self, x: torch.Tensor, step):
+            step = torch.as_tensor(step, device=x.device)
+            return x * step
+    """
+    assert told(text.replace("CALL", call)) == [options]

@@ -560,7 +560,7 @@ CHECKED = """
 CHECK = "x, mode, deep = checked(x, mode, deep)"
 
 
-@pytest.mark.parametrize("test", ['mode == "slow"', "mode == MODES.slow", 'mode in ("a", "b")'])
+@pytest.mark.parametrize("test", ['mode == "slow"', 'mode != "default"', "mode == MODES.slow", 'mode in ("a", "b")'])
 def test_what_comes_back_from_a_call_that_it_is_given_to_is_a_choice(test: str) -> None:
     assert told(CHECKED.format(call=CHECK, test=test)) == [[f"only where `{test}` holds"]]
 
@@ -569,6 +569,7 @@ def test_what_comes_back_from_a_call_that_it_is_given_to_is_a_choice(test: str) 
     ("call", "test"),
     [
         (CHECK, 'mode != "slow"'),
+        (CHECK, 'mode == "default"'),
         (CHECK, "mode == x.mode"),
         (CHECK, "mode == FLAGS.slow"),  # two settings that must be alike
         (CHECK, "mode == F.slow"),
@@ -588,6 +589,8 @@ def test_what_does_not_come_back_or_is_no_choice_says_nothing(call: str, test: s
         ("self.cfg['gates'][0]", True),
         ("self.cfg.gates[0] > 0", False),
         ("self.cfg.gates[0] == 'slow'", True),
+        ("self.cfg.gates['kind'] != 'default'", True),
+        ("self.cfg.gates['kind'] == 'default'", False),
         ("not self.cfg.gates[0]", False),
         ("args[0]", False),
         ("self.gates[0]", False),

@@ -220,9 +220,10 @@ class World(Sharing):
                 if learnt.learn(routine, told_of, frame) | leaning.note(routine, told_of, False, None, frame):
                     self.look_again((routine,))
             found = self.outcome(routine, handed, frame, class_of(receiver), at)
+            passed = [*args, *keywords.values()]
             if self.waits:
-                wrappers.tell(self.waits, routine, [*args, *keywords.values()], at, frame)
-            return found
+                wrappers.tell(self.waits, routine, passed, at, frame)
+            return promises.varied(found, passed, routine)
         handed = learnt.given(routine, given, keywords, receiver is not None, frame.several != at)
         leans = leaning.note(routine, handed, receiver is not None, at, frame)
         leans = flagged.note(routine, receiver, handed, at, frame) or leans

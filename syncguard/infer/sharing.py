@@ -53,7 +53,8 @@ class Sharing(Definitions):
         forwards = self.places.is_("hot", "module_methods", routine.name)  # what a module keeps moves what it is given
         if not forwards and promises.by_place(routine.returned, passed):
             return self.apart(routine, handed)
-        return promises.instantiated(reasons.retold(routine.returned, routine.seen, handed), passed)
+        found = promises.instantiated(reasons.retold(routine.returned, routine.seen, handed), passed)
+        return promises.varied(found, passed, routine)
 
     def untouched(self, routine: Routine) -> Value:
         """What a routine returns to a caller that passes no tensor, whatever others pass."""

@@ -6,7 +6,7 @@ from typing import Final
 
 from syncguard.infer.branches.instances import kinds_of
 from syncguard.infer.branches.meant import answer, binders, plainly
-from syncguard.infer.branches.passing import none_if_left
+from syncguard.infer.branches.passing import given, none_if_left, positional
 from syncguard.infer.branches.subjects import dotted
 from syncguard.infer.branches.ungiven import lacks, private, tells_none
 from syncguard.infer.domain.values import NONE, UNKNOWN, Call, Named, Seq, Tensor, Value, options
@@ -58,8 +58,27 @@ def as_number(sighting: Sighting, routine: Routine, callers: Callers, world: Wor
         return ()
     call = call_at(sighting.at, routine)
     first = call.args[0] if call is not None and call.args else None
-    text = _no_tensor(first, Place(Frame(world, routine, {}), callers)) if type(first) is NAME else ""
+    if type(first) is not NAME:
+        return ()
+    place = Place(Frame(world, routine, {}), callers)
+    text = _no_tensor(first, place) or _handed_on(first, place)
     return (Fact(text, sighting.at[0]),) if text else ()
+
+
+def _handed_on(asked: core.Name, place: Place) -> str:
+    """The same of an argument of a private function, where every call of it hands on such a one of its own."""
+    routine, node = place.routine, place.routine.node
+    if type(node) is not FUNCTION or not private(routine) or node.decorators:
+        return ""
+    binds = bound_before(asked, binders(routine).get(asked.id, ()), node)
+    param = next((one for one in node.params if one.name == asked.id), None) if not binds else None
+    told: list[str] = []
+    for made in place.callers.named(routine.name) if param is not None else ():
+        values = given(made.call, param, positional(node), routine.owner is not None) if param is not None else []
+        value = values[0] if len(values) == 1 else None
+        there = Place(Frame(place.frame.world, made.caller, {}), place.callers)
+        told.append(_no_tensor(value, there) if type(value) is NAME else "")
+    return told[0] if len(set(told)) == 1 else ""
 
 
 def _nothing(asked: core.Name, given: bool, place: Place) -> str:

@@ -7,14 +7,15 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from syncguard.infer.branches.asking import spelled_out
-from syncguard.infer.branches.meant import necessary
+from syncguard.infer.branches.meant import binders, necessary
+from syncguard.infer.branches.passing import given, none_if_left, positional
 from syncguard.infer.branches.subjects import alike
 from syncguard.infer.project import World
 from syncguard.infer.routine import Frame, Routine
 from syncguard.infer.sightings import Asked, Context
 from syncguard.infer.tell import Texts, snippet
 from syncguard.judge.barred import without_barred
-from syncguard.judge.calling import Callers
+from syncguard.judge.calling import Callers, call_at
 from syncguard.judge.chosen import chosen
 from syncguard.judge.defaults import Place
 from syncguard.judge.leading import leading, tests_around
@@ -130,11 +131,41 @@ def only_where(test: str, outcome: bool, default: str) -> str:
 
 
 def _written(test: Node, lines: Sequence[str]) -> str:
-    """A test as it is written; of a `case`, with what is matched against its pattern."""
+    """A test as it is written; of a `case`, with what is matched against its pattern. What a call only needs to be
+    given, as it would be asked for."""
     shown = snippet(test.at, lines)
+    if type(test) is DO and _unwritten(test):
+        return f"{shown} {test.what} None"
     if type(test) is DO and len(test.args) == 2 and test.args[0].at[:2] < test.at[:2]:
         return f"{snippet(test.args[0].at, lines)} == {shown}"
     return shown
+
+
+def _unwritten(test: core.Do) -> bool:
+    """Whether nobody asks this, but a call goes by it."""
+    return test.what == "is not" and test.args[0].at == test.at
+
+
+def _is_given(test: core.Do, place: Place) -> bool:
+    """Whether a call in the file gives the argument that a call goes by, and hands on none that may be None itself."""
+    node, asked = place.routine.node, test.args[0]
+    name = asked.id if type(asked) is NAME and _unwritten(test) else ""
+    param = next((one for one in node.params if one.name == name), None) if type(node) is FUNCTION else None
+    if param is None or type(node) is not FUNCTION:
+        return False
+    for caller, at, _ in place.callers.of_each.get(place.routine, ()):
+        call = call_at(at, caller)
+        for value in given(call, param, positional(node)) if call is not None else ():
+            if not (type(value) is CONST and value.value is None) and not _handed_on(value, caller):
+                return True
+    return False
+
+
+def _handed_on(value: Node, caller: Routine) -> bool:
+    """Whether this is an argument of the caller, as it was given, that is None if it is left out."""
+    name, node = value.id if type(value) is NAME else "", caller.node
+    params = node.params if type(node) is FUNCTION and name and not binders(caller).get(name) else ()
+    return any(one.name == name and none_if_left(one) for one in params)
 
 
 def _tested(tests: tuple[Asked, ...], frame: Frame) -> Iterator[tuple[Node, bool, Node | None]]:
@@ -183,6 +214,8 @@ def _otherwise(test: Node, outcome: bool, place: Place) -> str | None:
         return "" if asks(test, outcome, place) else None
     if told.value is outcome or not told.by:
         return None
+    if type(test) is DO and _is_given(test, place):
+        return ""
     if all(place.frame.world.places.is_("names", "modes", name.rpartition(".")[2]) for name in told.by):
         return None
     return f"{BY_DEFAULT}{shown(told.by)}"

@@ -25,7 +25,7 @@ from syncguard.judge.led import Ways, handed_by, left_by
 from syncguard.judge.warmth import Warmth
 from syncguard.places import Places
 from syncguard.read.core import At
-from syncguard.read.tags import FUNCTION
+from syncguard.read.tags import ATTR, FUNCTION
 from syncguard.terms import Fact
 
 
@@ -59,8 +59,16 @@ def functions_of(
             at = routine.node.at if type(routine.node) is FUNCTION else (0, 0, 0, 0)
             where = (kin(routine, places), (at[0], at[2]), bool(routine.host))
             named_so = (unknown or warm.here) and called_by_name(routine, places)
-            found.append(Function(routine.qualname, warm.heat, warm.path, calls, *says, *lone, *where, made, named_so))
+            name = shared_as(routine)
+            found.append(Function(name, warm.heat, warm.path, calls, *says, *lone, *where, made, named_so))
     return tuple(found)
+
+
+def shared_as(routine: Routine) -> str:
+    """What other files call a function; what sets a property, or deletes it, is not what gives it."""
+    node = routine.node
+    last = [one.name for one in node.decorators if type(one) is ATTR] if type(node) is FUNCTION else []
+    return next((f"{routine.qualname}.{name}" for name in last if name in ("setter", "deleter")), routine.qualname)
 
 
 def asks(routine: Routine) -> bool:
@@ -104,7 +112,7 @@ def _calls(
             hands = frozenset.intersection(*[handed_by(routine, one, callee) for one, _ in calls])
             needs = ways.needs_of([context for _, context in calls], routine) if step is None else ()
             yield Called(
-                callee.home.path, callee.qualname, at[0], *reason,
+                callee.home.path, shared_as(callee), at[0], *reason,
                 options=shared, left=left, hands=tuple(sorted(hands)), needs=needs,
                 gives=ways.gives(routine, calls, callee), asks=ways.asks(routine, calls) if step is None else (),
             )  # fmt: skip

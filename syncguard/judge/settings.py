@@ -29,6 +29,7 @@ ASKS: Final = ("truth", "not")
 VERSION: Final = "torch.__version__"
 OLDER: Final = re.compile(r"torch\s*<")
 FEW: Final = (0, 1)  # what a number is that asks for nothing
+USUAL: Final = "default"  # the text that asks for nothing
 
 
 def asks(test: Node, outcome: bool, place: Place) -> bool:
@@ -51,7 +52,7 @@ def _asks(test: Node, outcome: bool, place: Place) -> bool:
             return (what == "is not") is outcome and _setting(left, place)
         case core.Do(what="==" | "!=" | "is" | "is not" as what, args=(left, core.Const(value=value))):
             equal, text = (what in ("==", "is")) is outcome, isinstance(value, str)
-            few = value in FEW and not isinstance(value, bool)
+            few = value == USUAL or (value in FEW and not isinstance(value, bool))
             asked = value is not False and not few if equal else few or value is False
             asked = asked and (text or _item(left) is None)  # a number of several is a size
             chosen = text or (type(left) is ATTR and isinstance(value, int | float) and equal)

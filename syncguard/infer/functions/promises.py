@@ -198,6 +198,18 @@ def instantiated(returned: Value, args: list[Value]) -> Value:
     return returned
 
 
+def varied(returned: Value, args: list[Value], routine: Routine) -> Value:
+    """What is computed of tensors that are on the host by some paths, and of nothing else, is there by these, too; not
+    what is told of a device, is given what nobody knows, or has tensors of its own."""
+    if type(returned) is not Tensor or returned.device != "assumed" or routine.owner is not None or routine.closure:
+        return returned
+    leaves = [leaf for arg in args for leaf in leaves_of(arg)]
+    devices = {leaf.device for leaf in leaves if type(leaf) is Tensor}
+    varies = "mixed" in devices and devices <= {"host", "mixed"}
+    plain = varies and all(type(leaf) is Tensor or _plain(leaf) for leaf in leaves)
+    return returned.but(device="mixed") if plain else returned
+
+
 def on_host(tensor: Tensor) -> Tensor:
     return tensor.but(device="host")
 

@@ -27,6 +27,7 @@ from syncguard.infer.operations.conditions import sureness
 from syncguard.infer.operations.devices import kept_on_host
 from syncguard.infer.operations.indices import index_parts, picks_from_host
 from syncguard.infer.operations.kin import as_tensor
+from syncguard.infer.operations.placed import place_given
 from syncguard.infer.operations.results import operands, result_of
 from syncguard.infer.operations.totals import added_up
 from syncguard.infer.routine import Frame
@@ -79,7 +80,10 @@ def apply(
             if operand is None and nodes and op.args[:1] == ("self",):
                 operand = nodes[0]
             picked, also = _picked(wait, op, arguments, nodes, frame)
+            asked = place_given(wait, op, nodes, by_keyword(at, frame), frame)
+            before = frame.surround(test=asked) if asked is not None else frame.context
             frame.sight(at, op.name, wait.hazard, picked or operand, reason or why, sure, also, tuple(surest))
+            frame.context = before
             if wait.hazard == "synchronize":
                 _landed(frame)
     _later(op, at, arguments, nodes, frame)
