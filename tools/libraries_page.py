@@ -34,6 +34,8 @@ def section(path: Path, machine: Row, parts: Mapping[str, Row]) -> Iterator[str]
     if programs:
         yield from table(programs)
         yield ""
+        if how := parts["libraries"].get("run"):
+            yield f"The programs ran {how}.\n"
     yield from (f"* {sentence}" for sentence in (*sentences(parts), *unfinished(parts)))
     yield ""
     packages = [row for row in parts.get("libraries", {}).get("results", []) if "package" in row]
