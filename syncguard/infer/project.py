@@ -223,7 +223,7 @@ class World(Sharing):
             passed = [*args, *keywords.values()]
             if self.waits:
                 wrappers.tell(self.waits, routine, passed, at, frame)
-            return promises.varied(found, passed, routine)
+            return promises.varied(found, passed, routine, self)
         handed = learnt.given(routine, given, keywords, receiver is not None, frame.several != at)
         leans = leaning.note(routine, handed, receiver is not None, at, frame)
         leans = flagged.note(routine, receiver, handed, at, frame) or leans

@@ -54,7 +54,7 @@ class Sharing(Definitions):
         if not forwards and promises.by_place(routine.returned, passed):
             return self.apart(routine, handed)
         found = promises.instantiated(reasons.retold(routine.returned, routine.seen, handed), passed)
-        return promises.varied(found, passed, routine)
+        return promises.varied(found, passed, routine, frame.world)
 
     def untouched(self, routine: Routine) -> Value:
         """What a routine returns to a caller that passes no tensor, whatever others pass."""

@@ -32,6 +32,7 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.functions.annotations import promised
+from syncguard.infer.functions.brought import brought
 from syncguard.infer.functions.hosts import keeps_data
 from syncguard.infer.routine import Frame, Given, Routine
 from syncguard.places import Places
@@ -41,6 +42,7 @@ from syncguard.read.tags import ATTR, CONST, FUNCTION, NAME, RUN
 
 if TYPE_CHECKING:
     from syncguard.infer.classes import ClassInfo
+    from syncguard.infer.project import World
 
 TRUSTED: Final = ("int", "bool", "str", "none", "shape")  # declared results that are believed over what we infer
 
@@ -198,16 +200,16 @@ def instantiated(returned: Value, args: list[Value]) -> Value:
     return returned
 
 
-def varied(returned: Value, args: list[Value], routine: Routine) -> Value:
+def varied(returned: Value, args: list[Value], routine: Routine, world: World) -> Value:
     """What is computed of tensors that are on the host by some paths, and of nothing else, is there by these, too; not
-    what is told of a device, is given what nobody knows, or has tensors of its own."""
+    what brings them to a device, or is told of one, is given what nobody knows, or has tensors of its own."""
     if type(returned) is not Tensor or returned.device != "assumed" or routine.owner is not None or routine.closure:
         return returned
     leaves = [leaf for arg in args for leaf in leaves_of(arg)]
     devices = {leaf.device for leaf in leaves if type(leaf) is Tensor}
     varies = "mixed" in devices and devices <= {"host", "mixed"}
     plain = varies and all(type(leaf) is Tensor or _plain(leaf) for leaf in leaves)
-    return returned.but(device="mixed") if plain else returned
+    return returned.but(device="mixed") if plain and not brought(routine, world) else returned
 
 
 def on_host(tensor: Tensor) -> Tensor:
