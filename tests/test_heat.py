@@ -2927,3 +2927,34 @@ def test_a_step_that_is_one_of_some_comes_now_and_then(asked: str, heat: str) ->
                     print(loss.item())
     """
     assert heats(text)[:1] == [heat]
+
+
+@pytest.mark.parametrize(("default", "heat"), [("True", "hot"), ("False", "amortized"), ("None", "amortized")])
+def test_a_gate_that_stands_open_is_none(default: str, heat: str) -> None:
+    text = f"""
+        import torch
+
+        def log(x: torch.Tensor, verbose={default}):
+            if verbose:
+                print(x.sum().item())
+
+        def train(model, batches):
+            for x in batches:
+                y = model(x)
+                y.sum().backward()
+                log(y)
+        """
+    assert heats(textwrap.dedent(text)) == [heat]
+
+
+@pytest.mark.parametrize(("step", "heat"), [("model(a).sum().backward()", "hot"), ("show(a)", "cold")])
+def test_what_is_prepared_of_texts_crosses_at_every_step_where_steps_are_taken(step: str, heat: str) -> None:
+    text = f"""
+        import torch
+
+        def train(model, tokenizer, texts):
+            for one in texts:
+                a = tokenizer(one, return_tensors="pt")["input_ids"].cuda()
+                {step}
+        """
+    assert heats(textwrap.dedent(text)) == [heat]

@@ -89,7 +89,8 @@ def _once(sighting: Sighting, routine: Routine, places: Places) -> str:
     """Why a place outside of long loops runs seldom, as far as the function tells that it stands in; '' if it does
     not."""
     loops = sighting.context.loops
-    if sighting.hazard == UPLOAD and sighting.why is not None and sighting.why.root.text == "prepared":
+    prepared = sighting.why is not None and sighting.why.root.text == "prepared"
+    if sighting.hazard == UPLOAD and prepared and not any(one.reason for one in loops):
         return CROSSES
     if not loops and ends_phase(sighting, routine, places):
         return BETWEEN

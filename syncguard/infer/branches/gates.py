@@ -145,7 +145,7 @@ def _flag(inner: core.Name | core.Attr, outcome: bool, frame: Frame) -> str:
         return "" if _sorted(inner, frame) else NOTHING
     if unmet(inner, outcome, frame):
         return UNMET
-    if outcome and _gate_name(inner, frame):
+    if outcome and _gate_name(inner, frame) and not _open(inner, frame):
         return "behind a gate"
     if type(inner) is NAME and left_at(inner, frame) is (not outcome):
         return LEFT
@@ -294,6 +294,14 @@ def _numbers(node: Node, loop: Node) -> bool:
 def _gate_name(node: Node, frame: Frame) -> bool:
     name = last_name(node)
     return bool(name) and frame.world.places.is_("gates", "names", name.lower())
+
+
+def _open(node: core.Name | core.Attr, frame: Frame) -> bool:
+    """Whether a gate stands open unless somebody closes it: a parameter that is True by default."""
+    function = frame.routine.node
+    params = function.params if type(function) is FUNCTION and type(node) is NAME else ()
+    defaults = [param.default for param in params if type(node) is NAME and param.name == node.id]
+    return any(type(default) is CONST and default.value is True for default in defaults)
 
 
 def size_threshold(test: Node, frame: Frame) -> bool:
