@@ -77,7 +77,7 @@ def test_the_page_adds_the_packages_up(monkeypatch):
     monkeypatch.syspath_prepend(str(TOOLS))
     import libraries_page
 
-    row = {"package": "lib", "version": "1.0", "waited": 3, "named": 1, "missed": [], "tried": 4, "silent": [0],
-           "shown": [2, 1]}  # fmt: skip
+    row = {"package": "lib", "version": "1.0", "waited": 3, "named": 1, "unasked": 1, "missed": [], "tried": 4,
+           "silent": [0], "shown": [2, 1]}  # fmt: skip
     lines = [*libraries_page.checked([row, row])]
-    assert lines[-1] == "| all | 6 | 2 | 8 | 6 | 4 | 2 |"
+    assert lines[-1] == "| all | 6 | 2 | 2 | 8 | 6 | 4 | 2 |"

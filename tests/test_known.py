@@ -48,15 +48,15 @@ def test_without_evidence_nothing_is_said(tmp_path):
         (
             "libraries",
             [
-                {"package": "p", "waited": 5, "named": 4, "shown": [3, 1]},
-                {"package": "q", "waited": 1, "named": 1, "shown": [0, 0]},
+                {"package": "p", "waited": 5, "named": 4, "unasked": 3, "shown": [3, 1]},
+                {"package": "q", "waited": 1, "named": 1, "unasked": 0, "shown": [0, 0]},
             ],
-            "of 3 findings that it shows unasked at lines that ran, 2 waited",
+            "3 unasked; of 3 findings that it shows unasked at lines that ran, 2\n",
         ),
         (
             "fixes",
             [{"before_held_ms": 6, "after_held_ms": 2, "equal": True}, {"fault": "no"}],
-            "median of all 3 times less",
+            "less time by more than a tenth, 0 for more, the rest for as long,\n  and the median of all 3",
         ),
         ("fixes", [{"before_held_ms": 6, "after_held_ms": 2, "equal": False}], "0 of 1 rewritten"),
     ],

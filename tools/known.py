@@ -37,9 +37,11 @@ def sentences(parts: Parts) -> Iterator[str]:
     asked = [one for one in results(parts, "doctor") if known(one.get("said"), one.get("found", {}).get("waited"))]
     if asked:
         alike = sum(one["said"] == one["found"]["waited"] for one in asked)
+        first = parts["doctor"].get("before")
+        before = f" ({first} before it was corrected by that)" if first else ""
         yield (
             f"the table of operations says of {alike} of {len(asked)} calls, made behind queued work, what the clock\n"
-            "  found; it was corrected where it did not;"
+            f"  found{before};"
         )
     runs = [one for one in results(parts, "libraries") if "said" in one]
     if runs:
@@ -51,20 +53,22 @@ def sentences(parts: Parts) -> Iterator[str]:
         )
     packages = [one for one in results(parts, "libraries") if "package" in one and "shown" in one]
     if packages:
-        waited, named = (sum(one[key] for one in packages) for key in ("waited", "named"))
+        waited, named, unasked = (sum(one[key] for one in packages) for key in ("waited", "named", "unasked"))
         shown, wrong = (sum(one["shown"][n] for one in packages) for n in (0, 1))
         yield (
-            f"`check`, by reading alone, names {named:,} of the {waited:,} lines of these libraries that waited;\n"
-            f"  of {shown:,} findings that it shows unasked at lines that ran, {shown - wrong:,} waited;"
+            f"`check`, by reading alone, names {named:,} of the {waited:,} lines of these libraries that waited,\n"
+            f"  {unasked:,} unasked; of {shown:,} findings that it shows unasked at lines that ran, {shown - wrong:,}\n"
+            "  waited (it was mended where these runs showed it wrong: [before and after](docs/simulation.md));"
         )
     pairs = [one for one in results(parts, "fixes") if one.get("after_held_ms") and one.get("before_held_ms")]
     if pairs:
         equal = sum(bool(one.get("equal")) for one in pairs)
         times = [one["before_held_ms"] / one["after_held_ms"] for one in pairs]
-        shorter = sum(one > MORE for one in times)
+        shorter, longer = sum(one > MORE for one in times), sum(one < 1 / MORE for one in times)
         yield (
-            f"{equal} of {len(pairs)} rewritten programs gave the same values and gradients; behind queued work\n"
-            f"  {shorter} held the host for less time, and the median of all {statistics.median(times):.0f} times less;"
+            f"{equal} of {len(pairs)} rewritten programs gave the same values and gradients; behind queued work,\n"
+            f"  {shorter} held the host for less time by more than a tenth, {longer} for more, the rest for as long,\n"
+            f"  and the median of all {statistics.median(times):.0f} times less;"
         )
     loss, step = (story_page.by_size(results(parts, "story"), work).get(LARGEST, {}) for work in ("loss", "step"))
     if all("step_ms" in twins.get(twin, {}) for twins in (loss, step) for twin in story_page.TWINS):

@@ -64,12 +64,20 @@ def checked(packages: Sequence[Row]) -> Iterator[str]:
     yield "of its findings (SG1, SG2, SG3, SG5) those at lines that ran; *shown* are those that `check` shows without"
     yield "`--heat all`. Findings that name an option under which alone they wait are not counted, nor is moving a"
     yield "module to the device, which is no hazard. Which lines ran is known of the programs simulated.\n"
-    yield "| package | waited | of these named | findings executed | of these waited | shown | of these waited |"
-    yield "|---|---|---|---|---|---|---|"
-    sums = [0, 0, 0, 0, 0, 0]
+    yield "| package | waited | named | named by what is shown | findings executed | waited | shown | waited |"
+    yield "|---|---|---|---|---|---|---|---|"
+    sums = [0, 0, 0, 0, 0, 0, 0]
     for row in packages:
         shown, wrong = row.get("shown", (0, 0))
-        cells = [row["waited"], row["named"], row["tried"], row["tried"] - len(row["silent"]), shown, shown - wrong]
+        cells = [
+            row["waited"],
+            row["named"],
+            row.get("unasked", 0),
+            row["tried"],
+            row["tried"] - len(row["silent"]),
+            shown,
+            shown - wrong,
+        ]
         sums = [one + other for one, other in zip(sums, cells)]
         yield f"| {row['package']} {row['version']} | {' | '.join(map(str, cells))} |"
     yield f"| all | {' | '.join(map(str, sums))} |"
@@ -86,7 +94,9 @@ def sentences(parts: Mapping[str, Row]) -> Iterator[str]:
         asked = [one for one in results(parts, name) if known(one.get("said"), one.get("found", {}).get("waited"))]
         if asked:
             alike = sum(one["said"] == one["found"]["waited"] for one in asked)
-            yield f"{alike} of {len(asked)} {what} do on the device what the rows say, which were corrected after it."
+            first = parts[name].get("before")
+            before = f"; {first} did before they were corrected by it" if first else ""
+            yield f"{alike} of {len(asked)} {what} do on the device what the rows say now{before}."
     samples = [
         pair for one in results(parts, "opinfo") for pair in zip(one["said"], one["found"]) if set(pair) <= {*"Wq"}
     ]

@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -64,20 +64,23 @@ def judged(
     """
     waited, passed, executed = heard(records, f"{name}/")
     executed = executed if ran is None else heard(ran, f"{name}/")[2]
-    named: dict[Line, str] = {}
-    for one in found:
-        for number in range(one["line"], (one.get("end_line") or one["line"]) + 1):
-            named.setdefault((one["path"], number), one["code"])
+    named, unasked = lines_of(found), lines_of(one for one in found if one["heat"] in SHOWN)
     judged = [one for one in found if one["code"].startswith(WAITING) and not one.get("options")]
     tried = [one for one in judged if _any(one, executed)]
     silent = [one for one in tried if not _any(one, passed)]
     shown, wrong = ([one for one in every if one["heat"] in SHOWN] for every in (tried, silent))
     return {
-        "package": name, "version": version_of(name), "waited": len(waited), "named": len(waited.keys() & named.keys()),
-        "missed": [[*key, waited[key]] for key in sorted(waited.keys() - named.keys())],
+        "package": name, "version": version_of(name), "waited": len(waited), "named": len(waited.keys() & named),
+        "unasked": len(waited.keys() & unasked),
+        "missed": [[*key, waited[key]] for key in sorted(waited.keys() - named)],
         "tried": len(tried), "shown": [len(shown), len(wrong)],
         "silent": sorted([one["path"], one["line"], one["code"], one["heat"]] for one in silent),
     }  # fmt: skip
+
+
+def lines_of(found: Iterable[Mapping[str, Any]]) -> set[Line]:
+    """The lines that findings name."""
+    return {(one["path"], n) for one in found for n in range(one["line"], (one.get("end_line") or one["line"]) + 1)}
 
 
 def heard(records: Iterable[Mapping[str, Any]], below: str) -> tuple[dict[Line, str], set[Line], set[Line]]:
@@ -113,7 +116,7 @@ def _any(one: Mapping[str, Any], lines: set[Line]) -> bool:
 
 def version_of(name: str) -> str:
     try:
-        return version(name.replace("_", "-"))
+        return version((packages_distributions().get(name) or [name])[0])
     except PackageNotFoundError:
         return ""
 
