@@ -13,6 +13,7 @@ from syncguard.collector import paused_collector
 from syncguard.config import Config
 from syncguard.cores import Cores, Lowered
 from syncguard.infer.beliefs import Watch
+from syncguard.infer.building import builds_on_device
 from syncguard.infer.functions.replaced import replaced_by
 from syncguard.infer.home import Home
 from syncguard.infer.modules import module_name
@@ -91,9 +92,9 @@ class Examiner:
         self.cores = Cores(config)
         self.world = self.begun()
 
-    def begun(self) -> World:
-        """A world that knows of no file yet."""
-        device = "assumed" if self.config.default_device == "cuda" else "host"
+    def begun(self, on_device: bool = False) -> World:
+        """A world that knows of no file yet; what names no device is built on one where that is said."""
+        device = "assumed" if on_device or self.config.default_device == "cuda" else "host"
         return World(self.rules, device, self.config.torch_version, self.core, self.says)
 
     def examine(self, source: Source) -> Examined:
@@ -115,10 +116,15 @@ class Examiner:
 
     def inferred(self, source: Source) -> Examined:
         """The findings of a file that can be read. Raises `Unreadable`."""
-        home = self.home(source)
-        self.world.infer(home)
-        examined = self.judged(home, source)
-        self.world.leave(home)
+        home, shared = self.home(source), self.world
+        if builds_on_device(home.core.body, shared.places):
+            self.world = self.begun(on_device=True)  # for this file alone: others build where they did
+        try:
+            self.world.infer(home)
+            examined = self.judged(home, source)
+            self.world.leave(home)
+        finally:
+            self.world = shared
         self.lines.clear()
         if source.path not in self.world.interfaces:
             self.fold(source.path)
@@ -126,8 +132,11 @@ class Examiner:
 
     def watched(self, source: Source, line: int) -> Watch:
         """What inference believes of the expressions on a line, collected."""
+        home = self.home(source)
+        if builds_on_device(home.core.body, self.world.places):
+            self.world = self.begun(on_device=True)
         watch = self.world.watch = Watch(source.path, line)
-        self.world.infer(self.home(source))
+        self.world.infer(home)
         return watch
 
     def text_of(self, path: str) -> Sequence[str]:
