@@ -160,7 +160,9 @@ def test_what_a_library_function_waits_for_is_told_under_the_name_that_the_progr
     assert ("torch.nn.utils.clip_grad_norm_", "clip-grad-check") in told(program)
 
 
-def test_a_call_without_source_goes_by_the_function_that_waits_in_torch(monkeypatch):
+def without_device(monkeypatch):
+    """What torch asks of a device before it waits for it is nothing."""
+
     class Nothing:
         def __init__(self, device): ...
         def __enter__(self): ...
@@ -168,6 +170,10 @@ def test_a_call_without_source_goes_by_the_function_that_waits_in_torch(monkeypa
 
     monkeypatch.setattr(torch.cuda, "_lazy_init", lambda: None)
     monkeypatch.setattr(torch.cuda, "device", Nothing)
+
+
+def test_a_call_without_source_goes_by_the_function_that_waits_in_torch(monkeypatch):
+    without_device(monkeypatch)
     text = compile("torch.cuda.synchronize()", "no file", "eval")
 
     def program():
@@ -178,13 +184,7 @@ def test_a_call_without_source_goes_by_the_function_that_waits_in_torch(monkeypa
 
 
 def test_what_a_with_enters_goes_by_its_own_name(monkeypatch):
-    class Nothing:
-        def __init__(self, device): ...
-        def __enter__(self): ...
-        def __exit__(self, *_): ...
-
-    monkeypatch.setattr(torch.cuda, "_lazy_init", lambda: None)
-    monkeypatch.setattr(torch.cuda, "device", Nothing)
+    without_device(monkeypatch)
     monkeypatch.setattr(torch.cuda.graph, "__init__", lambda self: None)
 
     def program():

@@ -70,11 +70,12 @@ def _handed_on(asked: core.Name, place: Place) -> str:
     routine, node = place.routine, place.routine.node
     if type(node) is not FUNCTION or not private(routine) or node.decorators:
         return ""
-    binds = bound_before(asked, binders(routine).get(asked.id, ()), node)
-    param = next((one for one in node.params if one.name == asked.id), None) if not binds else None
+    param = next((one for one in node.params if one.name == asked.id), None)
+    if param is None or bound_before(asked, binders(routine).get(asked.id, ()), node):
+        return ""
     told: list[str] = []
-    for made in place.callers.named(routine.name) if param is not None else ():
-        values = given(made.call, param, positional(node), routine.owner is not None) if param is not None else []
+    for made in place.callers.named(routine.name):
+        values = given(made.call, param, positional(node), routine.owner is not None)
         value = values[0] if len(values) == 1 else None
         there = Place(Frame(place.frame.world, made.caller, {}), place.callers)
         told.append(_no_tensor(value, there) if type(value) is NAME else "")

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -114,9 +115,15 @@ def _any(one: Mapping[str, Any], lines: set[Line]) -> bool:
     return any((one["path"], number) in lines for number in range(one["line"], (one.get("end_line") or 0) + 1))
 
 
+@cache
+def distributions() -> Mapping[str, list[str]]:
+    """What each package was installed by, which takes a while to find out."""
+    return packages_distributions()
+
+
 def version_of(name: str) -> str:
     try:
-        return version((packages_distributions().get(name) or [name])[0])
+        return version((distributions().get(name) or [name])[0])
     except PackageNotFoundError:
         return ""
 

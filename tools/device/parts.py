@@ -255,18 +255,8 @@ def tests(desk: Desk) -> Iterator[dict[str, Any]]:
     files = [
         str(path) for path in sorted((root / "tests").glob("test_*.py")) if "mark.device" in path.read_text("utf-8")
     ]
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-m",
-        "device",
-        "--tb=short",
-        "--show-capture=no",
-        "-p",
-        "no:cacheprovider",
-    ]
+    words = "pytest -q -m device --tb=short --show-capture=no -p no:cacheprovider"
+    command = [sys.executable, "-m", *words.split()]
     command += [*files, *(["--collect-only"] if desk.dry else [])]
     run = subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:

@@ -89,9 +89,9 @@ def again(folder: Path, seconds: float) -> Iterator[dict[str, Any]]:
 
 def starts(runs: Iterable[Run], folder: Path, packages: Iterable[str]) -> dict[Any, Start]:
     """Programs of one part, then `check` of packages, then those of several parts."""
-    every = {run: partial(started, HERE / f"{run[0]}.py", run, folder) for run in runs}
-    whole: dict[Any, Start] = {run: start for run, start in every.items() if run[0] not in PARTS}
-    return whole | {name: partial(checking.started, folder / "projects", name) for name in packages} | every
+    each = {run: partial(started, HERE / f"{run[0]}.py", run, folder) for run in runs}
+    whole: dict[Any, Start] = {run: start for run, start in each.items() if run[0] not in PARTS}
+    return whole | {name: partial(checking.started, folder / "projects", name) for name in packages} | each
 
 
 def results(
@@ -107,11 +107,9 @@ def results(
         every_said += [one for one in records[:1] if one is not None]
         every_found += [one for one in records[1:] if one is not None]
         words = [f"{run[2]}, part {run[1]}: {faults[run]}" for run in runs if faults.get(run)]
-        yield (
-            {"program": name} | told(*records) | counted(folder, kept) | ({"fault": "; ".join(words)} if words else {})
-        )
-    for package in packages:
-        yield from checking.table(folder / "projects", [package], every_found, every_said)
+        result = {"program": name} | told(*records) | counted(folder, kept)
+        yield result | ({"fault": "; ".join(words)} if words else {})
+    yield from checking.table(folder / "projects", packages, every_found, every_said)
 
 
 def every(names: Iterable[str], modes: list[str]) -> Iterator[Run]:

@@ -299,9 +299,10 @@ def _gate_name(node: Node, frame: Frame) -> bool:
 def _open(node: core.Name | core.Attr, frame: Frame) -> bool:
     """Whether a gate stands open unless somebody closes it: a parameter that is True by default."""
     function = frame.routine.node
-    params = function.params if type(function) is FUNCTION and type(node) is NAME else ()
-    defaults = [param.default for param in params if type(node) is NAME and param.name == node.id]
-    return any(type(default) is CONST and default.value is True for default in defaults)
+    if type(node) is not NAME or type(function) is not FUNCTION:
+        return False
+    default = next((param.default for param in function.params if param.name == node.id), None)
+    return type(default) is CONST and default.value is True
 
 
 def size_threshold(test: Node, frame: Frame) -> bool:
