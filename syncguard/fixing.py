@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
 
 import msgspec
 from msgspec.structs import replace
@@ -95,7 +97,19 @@ def fixed(
     What was refused beside others, or before others, is tried again until a look at all that is left makes no fix: so
     a second run makes none either. What was known in the `past` stays as it is.
     """
-    report = pipeline.check(paths, config, stdin, fixes=True, past=past)
+    with remembering(config) as config:
+        return _fixed(paths, config, stdin, tiers, ask, past)
+
+
+def _fixed(
+    paths: Sequence[str],
+    config: Config,
+    stdin: str | bytes | None,
+    tiers: frozenset[Tier],
+    ask: Ask | None,
+    past: Past | None,
+) -> Fixed:
+    report, state = pipeline.checked(paths, config, stdin, fixes=True, past=past)
     first = report.texts
     work = Work()
     for _ in range(PASSES):
@@ -108,7 +122,8 @@ def fixed(
                 continue  # what was declined stood before others
             break
         texts = work.texts | {path: applied(now[path], _edits(findings)) for path, findings in wave.items()}
-        after = pipeline.check(paths, config, stdin, fixes=frozenset(wave), texts=texts, past=past)
+        changed = frozenset(wave)
+        after, state = pipeline.checked(paths, config, stdin, fixes=changed, texts=texts, past=past, state=state)
         after = carried(report, after, set(wave))
         if refused := _refused(wave, report, after, texts):
             work.hold_back(refused, wave, names)  # and back to the texts before this pass
@@ -117,12 +132,23 @@ def fixed(
             report = after
     if tidy := _tidied(first, work.texts):
         work.texts = work.texts | tidy
-        after = pipeline.check(paths, config, stdin, fixes=frozenset(tidy), texts=work.texts, past=past)
+        changed = frozenset(tidy)
+        after, _ = pipeline.checked(paths, config, stdin, fixes=changed, texts=work.texts, past=past, state=state)
         report = carried(report, after, set(tidy))
     others = {f.fix.edits for f in report.findings if f.fix is not None and f.fix.tier == "unsafe"}
     waiting = len(others) if tiers == SAFE else 0
     pairs = {path: (text, work.texts.get(path, text)) for path, text in first.items()}
     return Fixed(report, pairs, tuple(work.made), waiting=waiting)
+
+
+@contextmanager
+def remembering(config: Config) -> Iterator[Config]:
+    """Settings with a cache, for what is checked again and again: where none is wanted, one that is gone afterwards."""
+    if config.cache:
+        yield config
+        return
+    with TemporaryDirectory(prefix="syncguard-") as folder:
+        yield replace(config, cache=True, cache_dir=folder)
 
 
 def _tidied(first: Mapping[str, str], texts: Mapping[str, str]) -> dict[str, str]:

@@ -29,6 +29,7 @@ from syncguard.read.notebook import facts_in, file_of, line_in, order, site_in
 from syncguard.read.source import FileNote, Source, decode, read
 from syncguard.read.spelling import Spelling
 from syncguard.selection import selection
+from syncguard.table import State
 from syncguard.templates import templates
 from syncguard.terms import Finding, Rule
 from syncguard.texts import Files
@@ -79,6 +80,22 @@ def check(
 
     `texts` are read in place of the files of the same names. What was known in the `past` is told apart.
     """
+    return checked(paths, config, stdin, fixes=fixes, texts=texts, past=past)[0]
+
+
+def checked(
+    paths: Sequence[str],
+    config: Config,
+    stdin: str | bytes | None = None,
+    *,
+    fixes: bool | frozenset[str] = False,
+    texts: Mapping[str, str] | None = None,
+    past: Past | None = None,
+    state: State | None = None,
+) -> tuple[Report, State | None]:
+    """The same, and what it remembers of it: with this `state` the next check reads only what is another text by then.
+    None where nothing is kept.
+    """
     project.forget()
     rules = pack.load(config.pack_folders)
     wanted = selection(config, rules.rules)
@@ -90,16 +107,19 @@ def check(
     spelling = Spelling(config.stdin_filename if path == "-" else path for path in found.paths)
     with paused_collector():
         sources = [opened(path, config, stdin, given) for path in found.paths]
+        if fixes is True and config.cache and len(sources) > 1:  # to read what has nothing to fix once more takes long
+            first, state = checked(paths, config, stdin, texts=texts, past=past, state=state)
+            fixes = frozenset(file_of(finding.site.path) for finding in first.findings)
         asked = {s.path for s in sources if fixes is True or (fixes and spelling.of(s.path) in fixes)}
-        alone, around, warning = examine(sources, config, rules, frozenset(asked), given)
+        alone, around, warning, state = examine(sources, config, rules, frozenset(asked), given, state)
     calls, callers = _told({**around.calls, **{one.note.path: one.calls for one in alone}})
     words = {**around.words, **{one.note.path: one.words for one in alone}}
     files, hot = Files(sources, given, words), reached(calls, callers)
     leading = {fact.path for where, way in hot.items() if where[0] in spelling for fact in way}
     told = {one.note.path for one in alone if one.findings or one.allowed}
-    checked = {source.path for source in sources}
+    ours = {source.path for source in sources}
     brought = [(one.note.path, f.site.path) for one in (*alone, *around.tellers) for f in one.caused]
-    told |= {path for by, at in brought if at in checked for path in (by, at)}
+    told |= {path for by, at in brought if at in ours for path in (by, at)}
     made = templates(told | leading, files, rules.places)
     examined = with_callers(alone, sources, around.tellers, rules.rules, made.made_into)
     if not made.made_into.keys().isdisjoint(leading):  # what stands in a template calls nothing, and passes nothing
@@ -115,7 +135,7 @@ def check(
     findings = tuple(finding for items in warm for finding in shown(items))
     divided = divide(past, findings, sources, examined, config, rules.rules)
     read = [source for source in sources if source.note.state == "read"]
-    return Report(
+    report = Report(
         findings=divided.new,
         files=(*(replace(one.note, path=spelling.of(one.note.path)) for one in examined), *found.notes),
         functions=sum(one.functions for one in examined),
@@ -124,13 +144,14 @@ def check(
         left_out=sum(wanted.leaves_out(finding) for items in warm for finding in items),
         allowed=tuple(finding for one in examined for finding in shown(others.told(one.allowed, one))),
         warnings=(warning,) if warning else (),
-        texts={spelling.of(source.path): source.text for source in read} if fixes else {},
+        texts={spelling.of(source.path): source.text for source in read} if fixes is not False else {},
         baselined=divided.known,
         entries=divided.entries,
         stale=divided.stale,
         rules=rules.rules,
         faults=tuple(one.fault for one in examined if one.fault),
     )
+    return report, state
 
 
 def _told(calls: dict[str, tuple[Function, ...]]) -> tuple[dict[str, tuple[Function, ...]], Callers]:
@@ -180,17 +201,24 @@ def opened(path: str, config: Config, stdin: str | bytes | None, texts: Mapping[
 
 
 def examine(
-    sources: Sequence[Source], config: Config, rules: pack.Pack, fixes: frozenset[str], texts: Mapping[str, str]
-) -> tuple[list[Examined], Around, str]:
-    """What was found in each source, what is known of other files, and why the cache is not written.
+    sources: Sequence[Source],
+    config: Config,
+    rules: pack.Pack,
+    fixes: frozenset[str],
+    texts: Mapping[str, str],
+    before: State | None,
+) -> tuple[list[Examined], Around, str, State | None]:
+    """What was found in each source, what is known of other files, why the cache is not written, and what the next run
+    of this process may know; `before` is what this one does, where there was one.
 
-    What is to be fixed is examined anew, and kept without its fixes; nothing is where `texts` stand in for files.
+    What is to be fixed is examined anew, and kept without its fixes; on disk nothing is where `texts` stand in for
+    files.
     """
     if not config.cache:
-        return [*workers.examine(sources, config, fixes, texts)[0]], Around(), ""
+        return [*workers.examine(sources, config, fixes, texts)[0]], Around(), "", None
     ahead = Ahead(sources, config, fixes, texts)
     file = store.file_of(config, rules.digest)
-    state = table.load(file)
+    state = before or table.load(file)
     given = {source.path for source in sources}
     remembered = state.table.examined
     callers = sorted(path for path in remembered.keys() - given if not given.isdisjoint(remembered[path].passes))
@@ -208,10 +236,9 @@ def examine(
     words = {path: one.words for path, one in kept.items() if path not in texts}
     tellers = [known[path] for path in callers]
     calls = {path: one.calls for path, one in kept.items()} | {one.note.path: one.calls for one in tellers}
-    warning = ""
-    if fresh and not texts:
-        warning = table.save(file, state, store.grown(state, map(without_fixes, fresh), interfaces))
-    return [known[source.path] for source in sources], Around(tellers, calls, words), warning
+    more = store.grown(state, map(without_fixes, fresh), interfaces)
+    warning = table.save(file, state, more) if fresh and not texts and before is None else ""
+    return [known[source.path] for source in sources], Around(tellers, calls, words), warning, state.grown(more)
 
 
 def without_fixes(one: Examined) -> Examined:

@@ -95,6 +95,12 @@ class State:
         """Whether a file that is not read now looks as it did."""
         return self.table.examined[path].stamp == stamp(path)
 
+    def grown(self, more: Table) -> State:
+        """What the next run of this process remembers, which may be of texts that lie on no disk."""
+        state = State()
+        state.table, state.run = self.table.with_(more), self.run + 1
+        return state
+
 
 def stamp(path: str) -> tuple[int, int] | None:
     """When a file was last written, and its size; None where there is none."""

@@ -7,9 +7,12 @@ import random
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from syncguard import pipeline, store, table
 from syncguard.config import Config
+from syncguard.examine import Examiner
+from syncguard.fixing import SAFE, fixed
 from syncguard.pack import load
 from syncguard.read.project import forget
 
@@ -185,3 +188,57 @@ def test_whatever_is_edited_and_whatever_is_checked_in_between(project, seed, mo
         assert here == found(*given, cache=False, texts=texts)
         reported += len(here)
     assert reported > 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_texts_on_no_disk_are_told_apart_from_pass_to_pass(project, seed):
+    """One process checks again and again what it has in hand, and remembers it."""
+    chance = random.Random(seed)
+    names = [f"m{n}" for n in range(4)]
+    heads = {name: f"import torch\nfrom {names[n - 1]} import g\n" for n, name in enumerate(names)}
+    for name in names:
+        write(f"{name}.py", heads[name] + chance.choice(F) + chance.choice(G) + NET.format(chance.choice("fg")))
+    config = Config(root=os.getcwd(), heat="all")
+    report, state = pipeline.checked(["."], config)
+    texts, reported = {}, len(report.findings)
+    for _ in range(20):
+        name = chance.choice(names)
+        body = chance.choice(EXTRA) + chance.choice(F) + chance.choice(G) + NET.format(chance.choice("fg"))
+        texts[os.path.abspath(f"{name}.py")] = heads[name] + body
+        report, state = pipeline.checked(["."], config, texts=texts, state=state)
+        assert report.findings == pipeline.check(["."], replace(config, cache=False), texts=texts).findings
+        reported += len(report.findings)
+    assert reported > 20
+
+
+def test_only_what_a_text_changes_is_examined_again(project, monkeypatch):
+    users(*(f"user{n}" for n in range(9)))
+    write("b.py", ending(WAITS))
+    config = Config(root=os.getcwd(), heat="all", jobs=1)
+    _, state = pipeline.checked(["."], config)
+    seen = []
+    examine = Examiner.examine
+    monkeypatch.setattr(Examiner, "examine", lambda self, source: seen.append(source.path) or examine(self, source))
+    texts = {os.path.abspath("user3.py"): "x = 1\n"}
+    report, state = pipeline.checked(["."], config, texts=texts, state=state)
+    assert [Path(path).name for path in seen] == ["user3.py"]
+    assert len(report.findings) == 8
+    seen.clear()
+    texts[os.path.abspath("user4.py")] = "x = 1\n"
+    report, state = pipeline.checked(["."], config, texts=texts, state=state)
+    assert [Path(path).name for path in seen] == ["user4.py"]
+    assert len(report.findings) == 7
+    seen.clear()
+    pipeline.checked(["."], config, fixes=True, texts=texts, state=state)
+    assert {Path(path).name for path in seen} == {f"user{n}.py" for n in range(9) if n not in (3, 4)}
+
+
+def test_fixing_without_a_cache_leaves_none(project):
+    write(
+        "a.py",
+        "import torch\n\n\ndef f(x):\n    return torch.ones(3).to(x.device) * x\n\n\nf(torch.ones(3).cuda())\n",
+    )
+    write("b.py", ending(WAITS))
+    done = fixed(["."], Config(root=os.getcwd(), heat="all", cache=False), None, SAFE)
+    assert [Path(path).name for path in done.changed] == ["a.py"]
+    assert sorted(path.name for path in project.iterdir()) == ["a.py", "b.py", "pyproject.toml"]
