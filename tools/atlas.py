@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import html
 import json
-import re
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+from marked import between
 
 from syncguard import pack
 from syncguard.rows import STATES, state
@@ -22,7 +23,6 @@ ROOT = Path(__file__).parent.parent
 DRY = "dry run"
 ROWS = ("doctor", "questions")  # the parts whose calls are calls of rows
 UNSEEN = ROOT / "docs" / "unseen-on-a-device.md"
-ROWS_THERE = re.compile(r"(<!-- rows -->\n).*(<!-- /rows -->)", re.DOTALL)
 PAGE = (Path(__file__).parent / "atlas.html").read_text("utf-8")
 
 
@@ -147,7 +147,7 @@ def unseen() -> str:
         *(f"| {why} | {', '.join(f'`{name}`' for name in names)} |" for why, names in sorted(reasons.items())),
     ]  # fmt: skip
     told = "\n".join(lines)
-    return ROWS_THERE.sub(lambda match: f"{match[1]}{told}\n{match[2]}", UNSEEN.read_text("utf-8"))
+    return between(UNSEEN.read_text("utf-8"), "rows", f"{told}\n")
 
 
 def _proof(item: Mapping[str, Any]) -> str:

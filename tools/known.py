@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import statistics
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import Any
 
 import story_page
 from libraries_page import DRY, known, results
+from marked import between
 
-THERE = re.compile(r"(<!-- known -->\n).*(<!-- /known -->)", re.DOTALL)
 MORE = 1.1  # what differs by less is alike
 LARGEST = (256, 256)  # batch and side of the published loss
 Parts = Mapping[str, Mapping[str, Any]]
@@ -29,7 +28,7 @@ def told(text: str, evidence: Path) -> str:
                 f"Measured on an {machine['device']} with torch {machine['torch']} ({machine['date']}):\n\n"
             )
             sections.append("".join(f"- {sentence}\n" for sentence in said))
-    return THERE.sub(lambda match: f"{match[1]}{''.join(sections)}{match[2]}", text)
+    return between(text, "known", "".join(sections))
 
 
 def sentences(parts: Parts) -> Iterator[str]:

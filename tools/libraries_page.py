@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from marked import between
+
 DRY = "dry run"
-THERE = re.compile(r"(<!-- simulated against real -->\n).*(<!-- /simulated against real -->)", re.DOTALL)
 NOTHING = "No device has been asked yet.\n"
 MOST = 12  # lines that only one of the two tells, of one program
 Row = Mapping[str, Any]
@@ -23,7 +23,7 @@ def pages(docs: Path, evidence: Path) -> dict[Path, str]:
         if found["machine"]["device"] != DRY:
             sections.append("\n".join(section(path, found["machine"], found["parts"])))
     page, told = docs / "simulation.md", "\n".join(sections) or NOTHING
-    return {page: THERE.sub(lambda match: f"{match[1]}\n{told}\n{match[2]}", page.read_text("utf-8"))}
+    return {page: between(page.read_text("utf-8"), "simulated against real", f"\n{told}\n")}
 
 
 def section(path: Path, machine: Row, parts: Mapping[str, Row]) -> Iterator[str]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from marked import between, escaped
+
 PAGE = "how-often-right.md"
-READ = re.compile(r"(<!-- read -->\n).*(<!-- /read -->)", re.DOTALL)
 LISTED = 3  # of the newest readings, each finding that was not right
 VERDICTS = ("right", "borderline", "wrong")
 HEATS = {"hot": "hot", "unknown": "of unknown heat"}
@@ -24,7 +24,7 @@ def pages(docs: Path, evidence: Path) -> dict[Path, str]:
     read = [(json.loads(path.read_text("utf-8")), path.name, n < LISTED) for n, path in enumerate(kept)]
     told = "\n".join(line for reading, name, listed in read for line in section(reading, name, listed))
     told = told or "Nothing has been read yet.\n"
-    return {page: READ.sub(lambda match: f"{match[1]}\n{told}\n{match[2]}", page.read_text("utf-8"))}
+    return {page: between(page.read_text("utf-8"), "read", f"\n{told}\n")}
 
 
 def section(reading: Row, name: str, listed: bool) -> Iterator[str]:
@@ -75,5 +75,4 @@ def place(finding: Row) -> tuple[str, str, int]:
 
 def plain(text: str) -> str:
     """A sentence that Markdown leaves alone outside of code."""
-    parts = re.split(r"(`[^`]*`)", text.replace("](", "] ("))
-    return "".join(part if n % 2 else re.sub(r"([\\*_\[\]<>|])", r"\\\1", part) for n, part in enumerate(parts))
+    return escaped(text.replace("](", "] ("), code=True)

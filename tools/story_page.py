@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from marked import between
 from plots import Panel, plot
 
 DRY = "dry run"
@@ -16,7 +16,6 @@ WORKS = {"step": "A training step (two convolutions, the loss, AdamW)", "loss": 
 COLUMNS = ("host_ms", "device_ms", "step_ms", "utilised", "predicted_ms")
 ALIKE = 0.05  # steps that differ by less are one
 BUSY = 0.9  # of the time: then the device is the limit
-MEASURED = re.compile(r"(<!-- measured -->\n).*(<!-- /measured -->)", re.DOTALL)
 NOTHING = (
     "**Nothing has been measured: no GPU was at hand.** There are no tables and no plots here until\n"
     '`make device ARGS="--part story"` has written a file into [evidence/](../evidence/README.md) and `make docs` has '
@@ -40,7 +39,7 @@ def pages(docs: Path, evidence: Path) -> dict[Path, str]:
             sections.append("\n".join(told))
     told = "\n".join(sections) if sections else NOTHING
     page = docs / "story.md"
-    return {page: MEASURED.sub(lambda match: f"{match[1]}\n{told}\n{match[2]}", page.read_text("utf-8")), **plots}
+    return {page: between(page.read_text("utf-8"), "measured", f"\n{told}\n"), **plots}
 
 
 def section(path: Path, machine: Row, rows: Sequence[Row], pictures: Sequence[str]) -> Iterator[str]:

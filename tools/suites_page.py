@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-MEASURED = re.compile(r"(<!-- measured -->\n).*(<!-- /measured -->)", re.DOTALL)
+from marked import between, escaped
+
 COLUMNS = ("passing", "simulated", "unsteady", "not reached", "failing plain", "skipped")
 LONGEST = 360  # characters of a message, with its place
 Row = Mapping[str, Any]
@@ -21,7 +22,7 @@ def pages(docs: Path) -> dict[Path, str]:
     found = json.loads(kept.read_text("utf-8")) if kept.exists() else {}
     told = "\n".join(line for name in sorted(found) for line in section(name, found[name]))
     told = told or "Nothing has been run yet.\n"
-    return {page: MEASURED.sub(lambda match: f"{match[1]}\n{told}\n{match[2]}", page.read_text("utf-8"))}
+    return {page: between(page.read_text("utf-8"), "measured", f"\n{told}\n")}
 
 
 def section(name: str, found: Row) -> Iterator[str]:
@@ -90,4 +91,4 @@ def plain(text: str) -> str:
     """A message in one line that Markdown leaves alone."""
     line = re.sub(r"\s+", " ", re.sub(r"\x1b\[[0-9;]*m", "", text)).strip()
     line = line if len(line) <= LONGEST else f"{line[:LONGEST]}..."
-    return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", line)
+    return escaped(line)
