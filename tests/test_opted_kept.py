@@ -110,3 +110,58 @@ def test_what_stands_behind_a_shape_counts_from_the_end(bind: str, named: bool) 
     """
     (options,) = told(text)
     assert bool(options) is named
+
+
+@pytest.mark.parametrize(
+    ("before", "between", "behind", "named"),
+    [
+        ("kept = self.exact", "self.exact = False", "self.exact = kept", True),
+        ("kept, n = self.exact, 2", "self.exact = True", "self.exact = kept", False),  # not looked for
+        ("kept = self.exact", "self.exact = True", "self.exact = kept", True),
+        ("kept = unseen()", "self.exact = False", "self.exact = kept", False),
+        ("kept = self.exact", "kept = unseen()", "self.exact = kept", False),
+        ("kept = self.exact", "self.exact = kept", "self.exact = True", False),
+    ],
+)
+def test_what_a_method_puts_back_is_what_it_was(before: str, between: str, behind: str, named: bool) -> None:
+    text = f"""
+    class Net(torch.nn.Module):
+        def __init__(self, **kwargs):
+            super().__init__()
+            self.exact = kwargs.pop("exact", False)
+
+        def forward(self, x):
+            {before}
+            {between}
+            y = self.work(x)
+            {behind}
+            if self.exact:
+                return self.read(y)
+
+        def work(self, x):
+            return x + 1
+
+        def read(self, x):
+            return x.sum().item()
+    """
+    (options,) = told(text)
+    assert bool(options) is named
+
+
+@pytest.mark.parametrize("bind", ["", "self.count = 1", "self.count, n = 1, 2", "self[0] = 1"])
+def test_what_is_defined_in_a_method_and_sets_an_attribute_asks_the_same_object(bind: str) -> None:
+    text = f"""
+    class Net(torch.nn.Module):
+        def __init__(self, exact=False):
+            super().__init__()
+            self.exact = exact
+
+        def forward(self, x):
+            def read(x):
+                {bind or "pass"}
+                if self.exact:
+                    return x.sum().item()
+
+            return read(x)
+    """
+    assert told(text) == [["only where `self.exact` holds; by default `self.exact` is `False`"]]

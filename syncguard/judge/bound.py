@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import BIND, CONST, DO, IF, LEAVE, RUN, SEQ
+from syncguard.read.tags import BIND, CONST, DO, IF, LEAVE, NAME, RUN, SEQ
 from syncguard.read.walk import binds, targets, walk
 
 Parts = tuple[Node, ...]
@@ -72,6 +72,22 @@ def bound_to(bind: Node, path: str) -> Node | None:
         return None
     given = [_given(target, bind.value, path) for target in bind.targets]
     return next((value for value in given if value is not None), None)
+
+
+def put_back(parts: Parts, path: str) -> bool:
+    """Whether the last that the statements give `path` is what a name has kept of it: `kept = self.check`."""
+    held: Node | None = None
+    names: dict[str, list[Node | None]] = {}
+    for part in walk(parts):
+        if type(part) is not BIND:
+            continue
+        for target in part.targets:
+            if path_of(target) == path:
+                held = part.value
+            elif type(target) is NAME:
+                names.setdefault(target.id, []).append(part.value)
+    kept = names.get(held.id, []) if type(held) is NAME else []
+    return bool(kept) and all(value is not None and path_of(value) == path for value in kept)
 
 
 def _given(target: Node, value: Node, path: str) -> Node | None:

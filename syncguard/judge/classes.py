@@ -8,12 +8,12 @@ from syncguard.infer.branches.meant import binders
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.values import Call, Instance, Seq, Value, options
 from syncguard.infer.functions.annotations import promised
-from syncguard.infer.routine import Frame
+from syncguard.infer.routine import Frame, Routine
 from syncguard.judge.defaults import DEEPEST, Place, outer_of, passed_to, sources_of
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, FUNCTION, INDEX, NAME
-from syncguard.read.walk import walk
+from syncguard.read.tags import ATTR, FUNCTION, INDEX, NAME, SEQ
+from syncguard.read.walk import targets, walk
 
 
 def classes_of(node: Node, place: Place) -> list[ClassInfo]:
@@ -38,7 +38,7 @@ def _classes(node: Node, place: Place) -> list[ClassInfo]:
         return []
     param = next((param for param in params if param.name == node.id), None)
     if param is None:
-        outer = outer_of(routine) if node.id not in binders(routine) else None
+        outer = outer_of(routine) if not _is_bound(node.id, routine) else None
         return _classes(node, place.of(outer)) if outer is not None else _of_sources(node, place)
     if routine.owner is not None and params[0] is param:
         return [routine.owner]
@@ -47,6 +47,17 @@ def _classes(node: Node, place: Place) -> list[ClassInfo]:
         return found
     given = [classes_of(*one) for one in passed_to(param, place)]
     return [info for one in given for info in one] if all(given) else []
+
+
+def _is_bound(name: str, routine: Routine) -> bool:
+    """Whether a function binds a name itself: to set an attribute of what has it leaves it what it was."""
+    return any(_binds(aim, name) for part in binders(routine).get(name, ()) for aim in targets(part))
+
+
+def _binds(aim: Node, name: str) -> bool:
+    if type(aim) is SEQ:
+        return any(_binds(item, name) for item in aim.items)
+    return type(aim) not in (ATTR, INDEX) and any(type(one) is NAME and one.id == name for one in walk(aim))
 
 
 def _elements(values: tuple[Value, ...]) -> tuple[Value, ...]:

@@ -20,7 +20,7 @@ from syncguard.infer.home import Home
 from syncguard.infer.modules import looks_for
 from syncguard.infer.parts import NAMED
 from syncguard.infer.routine import Frame, Routine
-from syncguard.judge.bound import bound_to, left_with, path_of
+from syncguard.judge.bound import bound_to, left_with, path_of, put_back
 from syncguard.judge.calling import Callers
 from syncguard.judge.configured import off_until_set
 from syncguard.read import core
@@ -87,7 +87,8 @@ def sources_of(node: Node, place: Place) -> Sources:
             core.Attr(of=of, name=name)
             | core.Call(fn=core.Name(id="getattr"), args=(of, core.Const(value=str() as name), *_))
         ):
-            steadily = steady(path_of(node), place.routine)
+            path, routine = path_of(node), place.routine
+            steadily = steady(path, routine) or (type(routine.node) is FUNCTION and put_back(routine.node.body, path))
             return of_attribute(of, name, place) if steadily else _of_assigned(node, name, place)
     return NOTHING
 

@@ -17,7 +17,7 @@ from syncguard.infer.expressions.attributes import decorators
 from syncguard.infer.modules import looks_for
 from syncguard.infer.parts import NAMED
 from syncguard.infer.routine import Frame, Routine
-from syncguard.judge.bound import bound_to, given_back, left_with, path_of
+from syncguard.judge.bound import bound_to, given_back, left_with, path_of, put_back
 from syncguard.judge.calling import Stored
 from syncguard.judge.carried import carried
 from syncguard.judge.classes import classes_of
@@ -264,9 +264,11 @@ def _param(node: Node | None, function: Node) -> core.Param | None:
 
 
 def _assigned(info: ClassInfo, name: str, place: Place) -> Iterator[Assigned]:
-    """Each assignment to an attribute."""
+    """Each assignment to an attribute, but those of a method that puts back what it was."""
     for part, path, routine in _stored(info, name, place):
         node = routine.node
+        if type(node) is FUNCTION and put_back(node.body, path):
+            continue
         turns = info.world.places.is_("names", "switches", routine.name)
         value = bound_to(part, path)
         param = _param(value, node)
