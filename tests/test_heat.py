@@ -764,6 +764,38 @@ def test_around_what_generates_is_once_in_many_steps(name: str, call: str, heat:
     assert heats(WRAPPER.format(name=name, call=call)) == [heat, heat, "hot", heat, heat]
 
 
+@pytest.mark.parametrize(
+    ("rolls", "whole", "heats_of"),
+    [
+        ("self.roll(x, n)", "", ["amortized", "unknown", "hot"]),
+        ("self._rolled(x, n)", "self.roll(x, n)", ["amortized", "amortized", "hot"]),
+        ("self.rolled(x, n)", "self.roll(x, n)", ["hot", "hot", "hot"]),  # which may be called elsewhere
+        ("self._rolled(x, n)", "self(x)", ["hot", "hot", "hot"]),
+        ("[self.roll(x, n) for x in xs]", "", ["amortized", "unknown", "hot"]),
+    ],
+)
+def test_around_a_call_of_what_holds_the_loop_it_runs_once(rolls: str, whole: str, heats_of: list[str]) -> None:
+    text = f"""
+        class Net(torch.nn.Module):
+            def generate(self, x: torch.Tensor, n):
+                if x.isnan().any():
+                    raise ValueError
+                return {rolls}
+
+            def {"_rolled" if "_rolled" in rolls else "rolled"}(self, x: torch.Tensor, n):
+                x.max().item()
+                return {whole or "x"}
+
+            def roll(self, x: torch.Tensor, n):
+                for _ in range(n):
+                    x = self(x)
+                    if x.isnan().all():
+                        break
+                return x
+        """
+    assert heats(text) == heats_of
+
+
 def test_what_generates_in_one_step_is_hot() -> None:
     text = """
         class Net(torch.nn.Module):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Iterable, Iterator
 
 from syncguard.infer.branches.gates import trains
 from syncguard.infer.branches.subjects import last_name
+from syncguard.infer.branches.ungiven import private
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.routine import Routine
@@ -148,12 +149,22 @@ def around_what(routine: Routine, context: Context, places: Places) -> str:
     if type(node) is not FUNCTION or not places.is_("hot", "generates", routine.name):
         return ""
     handed = [*_generating(node.body, places)]
-    for callee, calls in routine.calls.items():  # `generate_with_retries`, which has another one run the loop
-        if callee is not routine and type(callee.node) is FUNCTION and places.is_("hot", "generates", callee.name):
-            handed += [at for at, _ in calls] if [*_generating(callee.node.body, places)] else []
+    for callee, calls in routine.calls.items():
+        if callee is not routine and _has_generated(callee, places):
+            handed += [at for at, _ in calls]
     if not handed or any(loop.reason or around(loop.node.at, at) for loop in loops for at in handed):
         return ""
     return "what generates"
+
+
+def _has_generated(routine: Routine, places: Places) -> bool:
+    """Whether a function holds a loop of steps, or has another run it: `generate_with_retries`, `_generate_loop`."""
+    node = routine.node
+    if type(node) is not FUNCTION or routine.stepping:
+        return bool(routine.stepping)
+    named = places.is_("hot", "generates", routine.name)
+    by_name = (named or private(routine)) and any(True for _ in _generating(node.body, places))
+    return by_name or (private(routine) and any(callee.stepping for callee in routine.calls))
 
 
 def _generating(body: tuple[Node, ...], places: Places) -> Iterator[At]:
