@@ -148,6 +148,42 @@ def test_of_a_table_in_a_function_one_is_picked(call: str, picked: bool) -> None
     assert [one for _, one in told(WITHIN.format(call=call))] == [slow, fast]
 
 
+OWN = """
+    class Loss(torch.nn.Module):
+        def forward(self, x: torch.Tensor):
+            return sum(self.one(x, kind) for kind in self.kinds)
+
+        def one(self, x, kind):
+            losses = {{"peak": self.peak, "mean": self._mean}}
+            {call}
+
+        def peak(self, x: torch.Tensor):
+            return largest(x)
+
+        def _mean(self, x: torch.Tensor):
+            return x.mean().item()
+
+    def largest(x):
+        return x.max().item()
+    """
+PEAK, MEAN = (f'only where `"{key}"` is asked for, as `losses` keeps it' for key in ("peak", "mean"))
+
+
+@pytest.mark.parametrize(
+    ("call", "picked"),
+    [
+        ("return losses[kind](x)", True),
+        ("return losses[kind](x) if kind in losses else x", True),
+        ("return self._mean(x) + losses[kind](x)", None),
+        ("return sum(one(x) for one in losses.values())", False),
+    ],
+)
+def test_of_a_table_of_methods_one_is_picked(call: str, picked: bool | None) -> None:
+    mean = [MEAN] if picked else []
+    peak = [f"in this file called {PEAK}"] if picked is not False else []
+    assert [one for _, one in told(OWN.format(call=call))] == [mean, peak]
+
+
 SWITCHED = """
     class trace:
         _on = False

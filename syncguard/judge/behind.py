@@ -15,7 +15,7 @@ from syncguard.infer.sightings import Context
 from syncguard.infer.tell import Texts
 from syncguard.judge.built import Built
 from syncguard.judge.calling import Callers, Made, called_as
-from syncguard.judge.chosen import kept
+from syncguard.judge.chosen import IN_FILE, kept
 from syncguard.judge.common import either
 from syncguard.judge.defaults import outer_of
 from syncguard.judge.opted import opted
@@ -24,8 +24,8 @@ from syncguard.places import Places
 from syncguard.read.tags import FUNCTION
 from syncguard.terms import Fact
 
-HERE: Final = "in this file called "
-HOT: Final = "in this file hot "
+HERE: Final = f"{IN_FILE}called "
+HOT: Final = f"{IN_FILE}hot "
 Known = dict[str, Fact]  # options, by what is said of them
 
 
@@ -113,7 +113,7 @@ class Behind(msgspec.Struct):
         return [one for one in self.callers.home.routines if called_as(one) == name]
 
     def _around(self, made: Made) -> Known:
-        return {fact.text: fact for fact in self.around(made.caller, made.context)}
+        return {fact.text.removeprefix(IN_FILE): fact for fact in self.around(made.caller, made.context)}
 
     def _shared(self, every: list[tuple[Known, Routine]], found: dict[str, Known | None], where: str) -> Known | None:
         """What all calls stand behind; None where none of them is known yet."""

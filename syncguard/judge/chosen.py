@@ -3,7 +3,7 @@ asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from syncguard.infer.branches.subjects import last_name
@@ -14,10 +14,11 @@ from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BIND, CALL, CLASS, CONST, DO, FUNCTION, INDEX, MAP, NAME, SEQ
-from syncguard.read.walk import walk
+from syncguard.read.walk import around, walk
 from syncguard.terms import Fact
 
 ASKED: Final = "is asked for, as"
+IN_FILE: Final = "in this file "
 
 
 def chosen(routine: Routine, lines: Sequence[str]) -> Fact | None:
@@ -40,36 +41,65 @@ def by_key(option: Fact) -> bool:
 
 def tabled(home: Home, places: Places) -> dict[str, Fact]:
     """The functions that a file names nowhere but in one table, and the keys that they have there: `RULES = {"slow":
-    slow, "fast": fast}`; what others may name themselves is told of this file. Of a table in a function one is picked
-    there, and no other is run."""
+    slow, "fast": fast}`, and the methods that their class does, `{"slow": self.slow, "fast": self.fast}`; what others
+    may name themselves is told of this file. Of a table in a function one is picked there, and no other is run."""
     found: dict[str, Fact] = {}
     for part in home.core.body:
         found.update(_keys(part))
     for routine in home.routines:
         for part in walk(routine.node.body) if type(routine.node) is FUNCTION else ():
-            if type(part) is BIND and type(part.value) is MAP and (keys := _keys(part)):
+            if type(part) is BIND and type(part.value) is MAP and (keys := _keys(part, _itself(routine))):
                 found.update(keys if _picked(last_name(part.targets[0]), routine, places) else {})
     if found:
-        names = [part.id for part in home.pieces if type(part) is NAME and part.id in found]
+        names = [*_named(home)]
         found = {name: fact for name, fact in found.items() if names.count(name) == 1}
     return found
 
 
-def _keys(part: Node) -> dict[str, Fact]:
+def known_as(routine: Routine) -> str:
+    """What a table calls a function, or a method of its own class."""
+    return routine.name if routine.owner is None else f"{routine.owner.name}.{routine.name}"
+
+
+def _itself(routine: Routine) -> tuple[str, str]:
+    """The name of an object in its method, and of its class."""
+    node, owner = routine.node, routine.owner
+    return (node.params[0].name, owner.name) if type(node) is FUNCTION and node.params and owner else ("", "")
+
+
+def _named(home: Home) -> Iterator[str]:
+    """What a file names, each time that it does: functions, and the methods of a class in the class."""
+    classes = [(info.node.at, info.name) for info in home.classes]
+    for part in home.pieces:
+        if type(part) is NAME:
+            yield part.id
+        elif type(part) is ATTR:
+            yield from (f"{name}.{part.name}" for at, name in classes if around(at, part.at))
+
+
+def _keys(part: Node, itself: tuple[str, str] = ("", "")) -> dict[str, Fact]:
     """The functions of a table, each with what is said of its key."""
     made = part.value if type(part) is BIND else None
     table = last_name(part.targets[0]) if type(part) is BIND and len(part.targets) == 1 else ""
     if type(made) is not MAP or not table or not all(type(key) is CONST for key in made.keys):
         return {}
-    kept = [value.id for value in made.values if type(value) is NAME]
-    if len(set(kept)) < 2 or len(kept) < len(made.values):
+    kept = [_function(value, itself) for value in made.values]
+    if len(set(kept)) < 2 or "" in kept:
         return {}
     found: dict[str, Fact] = {}
-    for key, value in zip(made.keys, made.values, strict=True):
-        if type(key) is CONST and isinstance(key.value, str) and type(value) is NAME and kept.count(value.id) == 1:
+    for key, name in zip(made.keys, kept, strict=True):
+        if type(key) is CONST and isinstance(key.value, str) and kept.count(name) == 1:
             asked = f'only where `"{key.value}"` {ASKED} `{table}` keeps it'
-            found[value.id] = Fact(asked if value.id.startswith("_") else f"in this file {asked}", key.at[0])
+            own = name.rpartition(".")[2].startswith("_")
+            found[name] = Fact(asked if own else f"{IN_FILE}{asked}", key.at[0])
     return found
+
+
+def _function(value: Node, itself: tuple[str, str]) -> str:
+    """What a table keeps: `slow`, or `self.slow` of this object."""
+    if type(value) is ATTR and type(value.of) is NAME and value.of.id == itself[0]:
+        return f"{itself[1]}.{value.name}"
+    return value.id if type(value) is NAME else ""
 
 
 def _picked(table: str, routine: Routine, places: Places) -> bool:

@@ -16,7 +16,7 @@ from syncguard.infer.sightings import Asked, Context
 from syncguard.infer.tell import Texts, snippet
 from syncguard.judge.barred import without_barred
 from syncguard.judge.calling import Callers, call_at
-from syncguard.judge.chosen import chosen
+from syncguard.judge.chosen import chosen, known_as
 from syncguard.judge.defaults import Place
 from syncguard.judge.leading import leading, tests_around
 from syncguard.judge.left_out import left_out
@@ -51,15 +51,14 @@ def _opted(context: Context, routine: Routine, callers: Callers, world: World, t
     outside, top = _defined_behind(routine), routine.home.top
     node = routine.owner.node if routine.owner is not None else routine.node
     decorated = (type(node) is FUNCTION or type(node) is CLASS) and bool(node.decorators)
-    alone = not routine.closure and routine.owner is None
-    table = callers.of(routine.home).tabled(world.places) if alone else {}
+    table = callers.of(routine.home).tabled(world.places) if not routine.closure else {}
     here = without_barred(Place(Frame(world, routine, {}), callers), context.tests)
     looped = _looped(context, here)
-    if not (context.tests or looped or decorated or routine.name in table or outside):
+    if not (context.tests or looped or decorated or known_as(routine) in table or outside):
         return ()
     found: dict[str, Fact] = {}
     lines = text_of(routine.home.path)
-    for kept in (chosen(routine, lines), table.get(routine.name)):
+    for kept in (chosen(routine, lines), table.get(known_as(routine))):
         if kept is not None:
             found[kept.text] = kept
     there = Place(Frame(world, top or routine, {}), callers)
