@@ -69,9 +69,10 @@ def _to_come(tensor: Tensor) -> bool:
 
 def _reason(a: Tensor, b: Tensor) -> Why | None:
     """Why one or the other is what both are: what only one path fetched from the device is not known to come from
-    there."""
+    there, and what one path puts there unasked needs no argument."""
     if a.why is None or b.why is None or a.why is b.why or a.device != "host" or b.device != "host":
-        return a.why or b.why
+        unasked = b.why is not None and b.why.only is None and b.on_device and a.why is not None and a.why.only
+        return b.why if unasked else a.why or b.why
     return b.why if came_from_device(a.why) else a.why
 
 
