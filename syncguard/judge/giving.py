@@ -94,7 +94,6 @@ class Given(msgspec.Struct):
                 default = " and ".join(dict.fromkeys([gift.told for gift in gifts]))
                 yield Fact(f"{SEEN}{only_where(ask.text, ask.outcome, f'{BY_DEFAULT}{default}')}", ask.line, where[0])
 
-
     def still(self, where: Where, options: tuple[Fact, ...], places: Places) -> tuple[Fact, ...]:
         """Options of a function, but for a device that all calls name; of one that some name it is not said that none
         does."""

@@ -72,8 +72,7 @@ def apply(
             _shown(frame, nodes[0])
         _fetched(frame, nodes[0])
     written = by_keyword(at, frame)
-    if type(result) is Tensor and result.on_device:
-        why.only = placed_by(op, arguments, placing, nodes, written, frame)
+    why.only = placed_by(op, arguments, result, placing, nodes, written, frame)
     sures = [_sure(wait, op, at, arguments, args, result, frame) for wait in op.waits]
     for n, wait in enumerate(op.waits):
         sure = sures[n]
@@ -83,8 +82,7 @@ def apply(
             if operand is None and nodes and op.args[:1] == ("self",):
                 operand = nodes[0]
             picked, also = _picked(wait, op, arguments, nodes, frame)
-            asked = place_given(wait, op, nodes, written, frame)
-            asked = asked or asked_before(reason.only if reason is not None else None, frame)
+            asked = place_given(wait, op, nodes, written, frame) or asked_before(reason, frame)
             before = frame.surround(test=asked) if asked is not None else frame.context
             frame.sight(at, op.name, wait.hazard, picked or operand, reason or why, sure, also, tuple(surest))
             frame.context = before

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from syncguard.infer.domain.values import Only, Tensor
+from syncguard.infer.domain.values import Only, Tensor, Value, Why
 from syncguard.infer.operations.arguments import Arguments
 from syncguard.infer.operations.targets import place_of
 from syncguard.infer.routine import Frame
@@ -27,6 +27,7 @@ def place_given(
 def placed_by(
     op: Op,
     arguments: Arguments,
+    result: Value,
     operands: Sequence[Tensor],
     nodes: tuple[Node, ...],
     keywords: Mapping[str, Node],
@@ -34,24 +35,25 @@ def placed_by(
 ) -> Only | None:
     """The same of what a call gives, with the function whose parameter it is: of what is there already, what that
     needs; nothing is needed where one of several is there anyway."""
+    if type(result) is not Tensor or not result.on_device:
+        return None
     name = _built_at(op, frame) or next(filter(None, map(_moves_to, op.waits)), "")
     there = [one.why.only if one.why is not None else None for one in operands if one.on_device]
     if name and not there:
         asked = _given(name, op, nodes, keywords, frame)
-        return (*asked, frame.routine.node) if asked is not None else None
+        return (asked[0], asked[1], frame.routine.node) if asked is not None else None
     named = arguments.get(name) if name else None
     moved = named is not None and bool(place_of(named))
     return None if moved or None in there else next(iter(there), None)
 
 
-def asked_before(only: Only | None, frame: Frame) -> Asked | None:
-    """The test, where it is one of this function."""
-    return only[:2] if only is not None and only[2] is frame.routine.node else None
+def asked_before(why: Why | None, frame: Frame) -> Asked | None:
+    """The same of what a reason tells of, where it is an argument of this function."""
+    only = why.only if why is not None else None
+    return (only[0], only[1]) if only is not None and only[2] is frame.routine.node else None
 
 
-def _given(
-    name: str, op: Op, nodes: tuple[Node, ...], keywords: Mapping[str, Node], frame: Frame
-) -> Asked | None:
+def _given(name: str, op: Op, nodes: tuple[Node, ...], keywords: Mapping[str, Node], frame: Frame) -> Asked | None:
     """The test that an argument is given, of one that is a parameter of the function, and None unless it is given."""
     place = op.args.index(name) if name in op.args else len(nodes)
     asked = keywords.get(name) or (nodes[place] if place < len(nodes) else None)
