@@ -69,10 +69,13 @@ def _to_come(tensor: Tensor) -> bool:
 
 def _reason(a: Tensor, b: Tensor) -> Why | None:
     """Why one or the other is what both are: what only one path fetched from the device is not known to come from
-    there, and what one path puts there unasked needs no argument."""
-    if a.why is None or b.why is None or a.why is b.why or a.device != "host" or b.device != "host":
-        unasked = b.why is not None and b.why.only is None and b.on_device and a.why is not None and a.why.only
-        return b.why if unasked else a.why or b.why
+    there, what one alone has there is there for its reason, and what one path puts there unasked needs no argument."""
+    if a.why is None or b.why is None or a.why is b.why:
+        return a.why or b.why
+    if a.on_device is not b.on_device:
+        return a.why if a.on_device else b.why
+    if a.on_device:
+        return b.why if a.why.only is not None and b.why.only is None else a.why
     return b.why if came_from_device(a.why) else a.why
 
 
