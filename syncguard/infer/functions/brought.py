@@ -52,7 +52,8 @@ class Seen:
 
 
 NOTHING: Final[dict[str, At]] = {}
-FETCHES: Final = ("cpu", "numpy", "tolist", "item")
+HOST: Final = "cpu"
+FETCHES: Final = (HOST, "numpy", "tolist", "item")
 RECEIVERS: Final = (*ME, "mcs")
 ITEMS: Final = ("items", "values", "get", "pop")
 
@@ -97,7 +98,7 @@ def brought(routine: Routine, world: World) -> dict[str, At]:
         written.brought = NOTHING  # of one that calls itself, while it is looked at
         node, owner = routine.node, routine.owner
         of_module = owner is not None and owner.is_module
-        if type(node) is FUNCTION and node.params and not of_module and moves(routine, world):
+        if type(node) is FUNCTION and node.params and not of_module and _moves(routine, world):
             seen = Seen(routine, world, {})
             given = node.params[1:] if owner is not None and node.params[0].name in RECEIVERS else node.params
             _follow(node.body, {param.name: param.name for param in given}, seen)
@@ -105,7 +106,17 @@ def brought(routine: Routine, world: World) -> dict[str, At]:
     return written.brought
 
 
-def moves(routine: Routine, world: World) -> bool:
+def places_anew(routine: Routine, world: World) -> bool:
+    """Whether a function puts something on the device, or fetches it, as far as names tell."""
+    written, node = routine.written, routine.node
+    if written.moves is None:
+        asked = [f"{name}()" for name in (*world.places.tables["manners"]["moves"], HOST)]
+        uses = node.uses.values() if type(node) is FUNCTION else ()
+        written.moves = any(not used.isdisjoint(asked) for used in uses)
+    return written.moves or (routine.home.own and _moves(routine, world))
+
+
+def _moves(routine: Routine, world: World) -> bool:
     """Whether a function moves something, or calls a function of its file that does, as far as names tell; of another
     file's only what it moves by name counts."""
     names, home, node = world.places.tables["manners"]["moves"], routine.home, routine.node
@@ -113,11 +124,8 @@ def moves(routine: Routine, world: World) -> bool:
         if home.moving is None:
             home.moving = _moving(home, names)
         return routine.name in home.moving
-    written = routine.written
-    if written.moves is None:
-        uses = [node.uses.get(param.name, UNUSED) for param in node.params] if type(node) is FUNCTION else []
-        written.moves = bool([name for name in names for asked in uses if f"{name}()" in asked])
-    return written.moves
+    uses = [node.uses.get(param.name, UNUSED) for param in node.params] if type(node) is FUNCTION else []
+    return bool([name for name in names for asked in uses if f"{name}()" in asked])
 
 
 def _moving(home: Home, moves: tuple[str, ...]) -> frozenset[str]:

@@ -33,7 +33,7 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.functions.annotations import promised
-from syncguard.infer.functions.brought import brought, moves
+from syncguard.infer.functions.brought import brought, places_anew
 from syncguard.infer.functions.hosts import keeps_data
 from syncguard.infer.operations.targets import device_of
 from syncguard.infer.routine import Frame, Given, Routine
@@ -169,29 +169,31 @@ def by_place(returned: Value, args: list[Value]) -> bool:
 
 
 def chosen(routine: Routine, handed: Given, passed: list[Value], at: At, frame: Frame) -> Given | None:
-    """What a call that passes nothing on the device gives a function which moves something, and gives a tensor that may
-    be there: yes and no as they are written, or left out, for these may choose where."""
+    """What a call gives a function which puts something elsewhere, and gives a tensor that may be there, where that
+    chooses a place: yes or no as it is written, or left out, or nothing but what is on the host."""
     found, node, call = routine.returned, routine.node, frame.given[0]
-    if type(found) is not Tensor or found.device not in ("assumed", "mixed") or any_on_device(passed):
+    if type(found) is not Tensor or found.device not in ("assumed", "mixed"):
         return None
-    if type(node) is not FUNCTION or not moves(routine, frame.world):
+    if type(node) is not FUNCTION or type(call) is not CALL or call.at != at or unpacks(call):
         return None
-    if not all(_plain(leaf) or type(leaf) is Tensor or device_of(leaf) for arg in passed for leaf in leaves_of(arg)):
+    if not places_anew(routine, frame.world):
         return None
-    if type(call) is not CALL or call.at != at or unpacks(call):
+    flags, leaves = said(routine, at, frame), [leaf for arg in passed for leaf in leaves_of(arg)]
+    known = all(_plain(leaf) or type(leaf) is Tensor or device_of(leaf) for leaf in leaves)
+    if not known or (any_on_device(passed) and not flags):
         return None
     left = {param.name for param in left_out(call, at, node)}
     seen = {name: value for name, value in routine.seen.items() if name not in left and not holds_tensor(value)}
-    return {**seen, **handed, **said(routine, at, frame)}
+    return {**seen, **handed, **flags}
 
 
 def said(routine: Routine, at: At, frame: Frame) -> Given:
-    """The yes and no that a call gives a function which moves something, as they are written, or left out."""
+    """The yes and no that a call gives a function which puts something elsewhere, as they are written, or left out."""
     node, call = routine.node, frame.given[0]
     if type(node) is not FUNCTION or type(call) is not CALL or call.at != at or unpacks(call):
         return {}
     found: Given = {}
-    if moves(routine, frame.world):
+    if places_anew(routine, frame.world):
         bound, places = routine.owner is not None and type(call.fn) is ATTR, positional(node)
         for param in node.params:
             nodes = given(call, param, places, bound) or ([param.default] if param.default is not None else [])
