@@ -56,6 +56,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     uncalled: frozenset[Where]  # private functions that nothing in their packages names
     forsaken: Forsaken  # those that nothing calls yet, or only such
     made: Templates
+    places: Places
 
     def told(self, findings: Sequence[Finding], one: Examined) -> list[Finding]:
         """Findings of a file, but for those that are no hazard unless something makes them hot."""
@@ -86,7 +87,8 @@ class Elsewhere(msgspec.Struct, frozen=True):
         asks = one.wants.get((finding.site.line, finding.site.column), ())
         had = {test_of(fact.text) for fact in finding.options}
         more = [fact for fact in self.given.options(where, asks) if test_of(bare(fact)) not in had]
-        finding = replace(finding, options=(*more, *finding.options)) if more else finding
+        kept = self.given.still(where, finding.options, self.places) if finding.options else ()
+        finding = replace(finding, options=(*more, *kept)) if more or kept != finding.options else finding
         return with_options(finding, where, self.options, self.made_for)
 
     def _warmed(self, finding: Finding, where: Where, needs: Needs) -> Finding:
@@ -144,6 +146,7 @@ def elsewhere(
         uncalled=uncalled(((path, f.name) for path, f in unknown if f.alone), files, places),
         forsaken=forsaken(asked, calls, callers, hot, files, places),
         made=made,
+        places=places,
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from checked import codes
 from orders import in_any_order
+from packaged import found as found_in
 
 from syncguard import pipeline
 from syncguard.config import Config
@@ -129,10 +130,17 @@ def test_what_goes_nowhere_unless_a_call_says_where(given: str, heat: str, optio
 
 
 @pytest.mark.parametrize(
-    ("given", "heat", "option"),
-    [("x.device", "unknown", ASKED), ("None", "amortized", GIVEN), ("place", "amortized", GIVEN)],
+    ("given", "heat", "options"),
+    [
+        ("make(3, x.device)", "unknown", []),
+        ("make(3, x.device) + make(4)", "unknown", [ASKED]),
+        ("make(3, None)", "amortized", [GIVEN]),
+        ("make(3, place)", "amortized", [GIVEN]),
+    ],
 )
-def test_a_call_of_which_nobody_knows_how_often_it_is_made_may_say_where(given: str, heat: str, option: str) -> None:
+def test_a_call_of_which_nobody_knows_how_often_it_is_made_may_say_where(
+    given: str, heat: str, options: list[str]
+) -> None:
     text = f"""
         import torch
 
@@ -140,10 +148,58 @@ def test_a_call_of_which_nobody_knows_how_often_it_is_made_may_say_where(given: 
             return torch.tensor([n, 1], device=device)
 
         def scaled(x: torch.Tensor, place=None):
-            return x * make(3, {given})
+            return x * ({given})
         """
     found = pipeline.check(["-"], Config(heat="all"), textwrap.dedent(text)).findings
-    assert [(one.heat, [fact.text for fact in one.options]) for one in found] == [(heat, [option])]
+    assert [(one.heat, [fact.text for fact in one.options]) for one in found] == [(heat, options)]
+
+
+@pytest.mark.parametrize(
+    ("body", "options"),
+    [
+        ("t = torch.tensor(xs, device=device)\n    return t.max()", [GIVEN, GIVEN]),
+        ("t = torch.ones(3, device=device) * 2\n    return t.max()", [GIVEN]),
+        ("t = torch.tensor(xs).to(device)\n    return t.max()", [GIVEN, GIVEN]),
+        ("t = torch.ones(3, device=device)\n    return (t + x).max()", []),
+        ("t = torch.ones(3, device=device).to(x.device)\n    return t.max()", []),
+        ("t = x.to(device)\n    return t.max()", []),
+        ("t = torch.ones(3, device=device) if xs else x\n    return t.max()", []),
+        ("t = x if xs else torch.ones(3, device=device)\n    return t.max()", []),
+        ("t = torch.ones(3, device=x.device)\n    return t.max()", []),
+    ],
+)
+def test_what_follows_from_it_names_the_same_option(body: str, options: list[str]) -> None:
+    text = f"import torch\n\ndef top(xs: list[int], x: torch.Tensor, device=None):\n    {body}.item()\n"
+    told = pipeline.check(["-"], Config(heat="all"), text).findings
+    assert [fact.text for one in told for fact in one.options] == options
+
+
+MADE = "import torch\n\n\ndef make(n: int, device=None):\n    return torch.ones(n, device=device).sum().item()\n"
+CALLS = """import torch
+from .made import make
+
+
+def scaled(x: torch.Tensor, place=None):
+    return {call}
+
+
+def other(x: torch.Tensor):
+    return {other}
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "other", "options"),
+    [
+        ("make(3, x.device)", "make(4, device=x.device)", []),
+        ("make(3, x.device)", "make(4)", [ASKED]),
+        ("make(3, place)", "make(4)", [GIVEN]),
+        ("x", "x", [GIVEN]),
+    ],
+)
+def test_what_all_files_give_is_no_option(call: str, other: str, options: list[str]) -> None:
+    files = {"pkg/__init__.py": "", "pkg/made.py": MADE, "pkg/calls.py": CALLS.format(call=call, other=other)}
+    assert [fact.text for fact in found_in(files)["pkg/made.py"].options] == options
 
 
 @pytest.mark.parametrize(

@@ -210,6 +210,7 @@ class World(Sharing):
                 if not any(holds_tensor(value) or callbacks.is_own(value) for value in passed):
                     return UNKNOWN
             handed = learnt.given(routine, given, keywords, receiver is not None, frame.several != at)
+            handed.update(promises.said(routine, at, frame))
             if frame.home.own:
                 self.look_again(callbacks.told(routine, handed, frame))
             if routine.home.own:

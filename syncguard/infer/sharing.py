@@ -47,6 +47,8 @@ class Sharing(Definitions):
         if (unplaced := promises.placeless(routine, handed, at, frame)) and not any_on_device(passed):
             hostly = {name: value for name, value in routine.seen.items() if not holds_tensor(value)}
             return self.apart(routine, {**hostly, **handed, **unplaced})
+        if (chosen := promises.chosen(routine, handed, passed, at, frame)) is not None:
+            return self.apart(routine, chosen)
         others = holds_tensor(routine.returned) and any(map(holds_tensor, routine.seen.values()))
         if others and not any(map(holds_tensor, passed)):
             return self.untouched(routine)

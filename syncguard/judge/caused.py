@@ -44,8 +44,22 @@ def caused_by(
     if not routines or test_file(routines[0], world.places):
         return (), ()
     causes = Causes(routines, world, lambda caller, callee, at: often(warmth[caller], caller, callee, at, world.places))
-    found = together(_findings(causes.found, world, pack, cold, text_of, callers), lambda f: (f.site, f.code))
+    told = [(cause, _steadily(cause, warmth[cause.caller])) for cause in causes.found]
+    steady = [cause for cause, one in told if one]
+    others = [cause for cause, one in told if not one]
+    # Of several at one place the last counts: the first that is made at every step, where its path is told.
+    found = together(
+        _findings((*others, *reversed(steady)), world, pack, cold, text_of, callers), lambda f: (f.site, f.code)
+    )
     return tuple(found[key] for key in sorted(found)), tuple(sorted(causes.files))
+
+
+def _steadily(cause: Cause, warmth: Warmth) -> bool:
+    """Whether the call that brings a wait about is made at every step."""
+    every = [context for calls in cause.caller.calls.values() for at, context in calls if at == cause.at]
+    return any(
+        not context.rare and (warmth.heat == "hot" or any(loop.reason for loop in context.loops)) for context in every
+    )
 
 
 def often(warmth: Warmth, caller: Routine, callee: Routine, at: At, places: Places) -> bool:

@@ -3,6 +3,7 @@ what a function is given for `steps` may be off wherever it is called, `refine(x
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -22,8 +23,9 @@ from syncguard.judge.calling import Callers, call_at
 from syncguard.judge.defaults import Place, bound
 from syncguard.judge.entries import SEEN
 from syncguard.judge.entries import Callers as Entered
-from syncguard.judge.opted import BY_DEFAULT, only_where, shown
+from syncguard.judge.opted import BY_DEFAULT, ONLY, only_where, shown
 from syncguard.judge.settled import COMPARE, told_of
+from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.read.tags import CONST, FUNCTION, IF, NAME
@@ -31,6 +33,7 @@ from syncguard.read.walk import walk
 from syncguard.terms import Fact
 
 SCALARS: Final = (bool, int, float, str)
+IS_GIVEN: Final = re.compile(rf"({ONLY}`(\w+) is not None` holds){re.escape(BY_DEFAULT)}`\2` is `None`")
 
 
 def asks_of(context: Context, routine: Routine, world: World, text_of: Texts) -> tuple[Ask, ...]:
@@ -90,6 +93,21 @@ class Given(msgspec.Struct):
             if len(gifts) == len(every) and not any(_holds(ask, gift.value) is ask.outcome for gift in gifts):
                 default = " and ".join(dict.fromkeys([gift.told for gift in gifts]))
                 yield Fact(f"{SEEN}{only_where(ask.text, ask.outcome, f'{BY_DEFAULT}{default}')}", ask.line, where[0])
+
+    def still(self, where: Where, options: tuple[Fact, ...], places: Places) -> tuple[Fact, ...]:
+        """Options of a function, but for a device that all calls name; of one that some name it is not said that none
+        does."""
+        found: list[Fact] = []
+        for fact in options:
+            asked = IS_GIVEN.fullmatch(fact.text)
+            name = asked[2] if asked is not None and places.is_("names", "devices", asked[2]) else ""
+            calls = [call for _, _, call in self.entries.get(where, ()) if not call.rare] if name else []
+            giving = [call for call in calls if name not in call.left and name not in dict(call.hands)]
+            if asked is None or not giving:
+                found.append(fact)
+            elif len(giving) < len(calls):
+                found.append(replace(fact, text=asked[1]))
+        return tuple(found)
 
 
 def with_given(files: dict[str, tuple[Function, ...]], entries: Entered) -> dict[str, tuple[Function, ...]]:

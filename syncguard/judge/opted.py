@@ -145,19 +145,26 @@ def _unwritten(test: core.Do) -> bool:
     return test.what == "is not" and test.args[0].at == test.at
 
 
-def _is_given(test: core.Do, place: Place) -> bool:
-    """Whether a call in the file gives the argument that a call goes by, and hands on none that may be None itself."""
+def _giving(test: core.Do, place: Place) -> list[bool]:
+    """Of each call in the file, whether it gives the argument that a call goes by, and not one that may be None itself:
+    the function may hand it to itself."""
     node, asked = place.routine.node, test.args[0]
     name = asked.id if type(asked) is NAME and _unwritten(test) else ""
     param = next((one for one in node.params if one.name == name), None) if type(node) is FUNCTION else None
     if param is None or type(node) is not FUNCTION:
-        return False
-    for caller, at, _ in place.callers.of_each.get(place.routine, ()):
-        call = call_at(at, caller)
-        for value in given(call, param, positional(node)) if call is not None else ():
-            if not (type(value) is CONST and value.value is None) and not _handed_on(value, caller):
-                return True
-    return False
+        return []
+    calls = [(caller, call_at(at, caller)) for caller, at, _ in place.callers.of_each.get(place.routine, ())]
+    places = positional(node)
+    return [
+        call is not None and any(_sure(value, caller) for value in given(call, param, places))
+        for caller, call in calls
+        if caller is not place.routine
+    ]
+
+
+def _sure(value: Node, caller: Routine) -> bool:
+    """Whether what a call gives is not None."""
+    return not (type(value) is CONST and value.value is None) and not _handed_on(value, caller)
 
 
 def _handed_on(value: Node, caller: Routine) -> bool:
@@ -213,8 +220,8 @@ def _otherwise(test: Node, outcome: bool, place: Place) -> str | None:
         return "" if asks(test, outcome, place) else None
     if told.value is outcome or not told.by:
         return None
-    if type(test) is DO and _is_given(test, place):
-        return ""
+    if type(test) is DO and any(giving := _giving(test, place)):
+        return None if all(giving) else ""
     if all(place.frame.world.places.is_("names", "modes", name.rpartition(".")[2]) for name in told.by):
         return None
     return f"{BY_DEFAULT}{shown(told.by)}"

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from syncguard.infer.branches.arms import steady
 from syncguard.infer.branches.asking import types_asked
 from syncguard.infer.branches.instances import KINDS, kinds_of
 from syncguard.infer.branches.meant import ruled_out
 from syncguard.infer.branches.subjects import dotted
 from syncguard.infer.domain.sureness import CONTAINERS, exact_kind
-from syncguard.infer.domain.values import NONE, Named, Tensor, Value, options
+from syncguard.infer.domain.values import FALSE, NONE, TRUE, Named, Tensor, Value, options
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
 
 
 def refuted(test: Node, outcome: bool, frame: Frame) -> bool:
-    """Whether a test cannot come out so: `isinstance(x, list)` of a tensor that is passed."""
+    """Whether a test cannot come out so: `isinstance(x, list)` of a tensor that is passed, `if flag` of a False."""
     return bool(frame.passed) and ruled_out(test, outcome, lambda inner: _holds(inner, frame))
 
 
 def _holds(inner: Node, frame: Frame) -> bool | None:
     match inner:
+        case core.Name(id=name):
+            said = frame.routine.seen.get(name) if name in frame.passed else None
+            return said is TRUE if (said is TRUE or said is FALSE) and steady(name, frame.routine) else None
         case core.Do(what="is" | "is not" as what, args=(core.Name(id=name), core.Const(value=None))):
             value = _passed(name, frame)
             return (value is NONE) is (what == "is") if value is not None and exact_kind(value) else None

@@ -57,7 +57,8 @@ def _tensors(a: Tensor, b: Tensor) -> Tensor:
     if _to_come(a) is not _to_come(b):  # what is put there tells more than what was declared to be put there
         return b if _to_come(a) else a
     dtype, rank = a.dtype if a.dtype == b.dtype else "", a.rank if a.rank == b.rank else -1
-    both = Tensor(dtype, _place(a, b), rank, sure=a.sure and b.sure, why=_reason(a, b))
+    place = _place(a, b)
+    both = Tensor(dtype, place, rank, sure=a.sure and b.sure, why=_reason(a, b, place))
     both.pinned, both.pending, both.either = a.pinned and b.pinned, a.pending or b.pending, a.either and b.either
     both.void = a.void and b.void
     return both
@@ -67,12 +68,16 @@ def _to_come(tensor: Tensor) -> bool:
     return tensor.why is not None and tensor.why.text == TO_COME
 
 
-def _reason(a: Tensor, b: Tensor) -> Why | None:
+def _reason(a: Tensor, b: Tensor, place: str) -> Why | None:
     """Why one or the other is what both are: what only one path fetched from the device is not known to come from
-    there."""
-    if a.why is None or b.why is None or a.why is b.why or a.device != "host" or b.device != "host":
+    there, what counts for one alone counts for its reason, and what one path puts there unasked needs no argument."""
+    if a.why is None or b.why is None or a.why is b.why:
         return a.why or b.why
-    return b.why if came_from_device(a.why) else a.why
+    if a.on_device is not b.on_device and place != "mixed":
+        return a.why if a.device == place else b.why
+    if a.on_device and b.on_device:
+        return b.why if a.why.only is not None and b.why.only is None else a.why
+    return b.why if not (a.on_device or b.on_device) and came_from_device(a.why) else a.why
 
 
 def _arrays(a: Host, b: Host) -> Why | None:
@@ -222,10 +227,15 @@ WIDEST: Final = 8  # kinds that a union tells apart
 
 
 def passed(a: Value, b: Value) -> Value:
-    """Join what different callers pass: where each declares what may be anywhere, so may this be."""
+    """Join what different callers pass: where each declares what may be anywhere, so may this be. Of what one has on
+    the host and another on the device, the reason is that of the one which may wait."""
     tensors = [option for value in (a, b) for option in options(value) if type(option) is Tensor]
-    declared = all(tensor.either and tensor.device == "mixed" for tensor in tensors)
-    return join(a, b) if tensors and declared else pooled(a, b)
+    if tensors and all(tensor.either and tensor.device == "mixed" for tensor in tensors):
+        return join(a, b)
+    both, there = pooled(a, b), next((one.why for one in tensors if one.on_device and one.why is not None), None)
+    if type(both) is not Tensor or both.why is None or there is None or all(one.on_device for one in tensors):
+        return both
+    return both.but(why=there)
 
 
 def held(a: Value, b: Value, moved: bool) -> Value:

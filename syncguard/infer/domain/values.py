@@ -14,24 +14,27 @@ if TYPE_CHECKING:
 LINKS: Final = 60  # of a because chain that are followed
 
 
+Only = tuple["Node", bool, "Node"]
 TO_COME: Final = "to come"  # of what is put into a container that is empty yet
 
 
 class Why:
     """A link of the because chain: a sentence about the source at `at`, and the link before it. No part of equality."""
 
-    __slots__ = ("at", "built", "left", "parent", "path", "text", "there")
+    __slots__ = ("at", "built", "left", "only", "parent", "path", "text", "there")
 
     def __init__(self, text: str, at: tuple[int, int, int, int], parent: Why | None = None, path: str = "") -> None:
         self.text, self.at, self.parent, self.path = text, at, parent, path
         self.left = False  # whether this is where the value left the device
         self.built = False  # whether it is made on the host, of nothing that may be elsewhere
         self.there: Why | None = None  # of what is on the host on one path: why it is on the device on another
+        # The question of an argument that must come out so for it to be on the device, and the function it is asked in.
+        self.only: Only | None = parent.only if parent is not None else None
 
     def or_there(self, there: Why) -> Why:
         """The same of what is on the device on another path."""
         both = Why(self.text, self.at, self.parent, self.path)
-        both.left, both.built, both.there = self.left, self.built, there
+        both.left, both.built, both.there, both.only = self.left, self.built, there, None
         return both
 
     @property

@@ -240,7 +240,8 @@ def truth(node: core.Do, frame: Frame, replaced: bool = False) -> Value:
         return Host("bool")
     tensor = tensor_in(value)
     if tensor is not None:
-        optional = any(option is NONE for option in options(value))
+        single = tensor.rank == 0 and tensor.sure  # of any other, who asks so is hardly ever given one
+        optional = not single and any(option is NONE for option in options(value))
         if tensor.on_device or tensor.pending:
             limit, frame.limit = frame.limit, POSSIBLE if optional and not replaced else frame.limit
             asked = node.args

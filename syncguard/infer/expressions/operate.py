@@ -52,7 +52,7 @@ def binary(what: str, left: Value, right: Value, at: At, nodes: tuple[Node, ...]
     if type(left) is not Union and type(right) is not Union:
         return operate(what, left, right, at, nodes, frame)
     pairs = [(a, b) for a in options(left) for b in options(right)]
-    if what == "*x":
+    if what == "*x" and not (_list(left) or _list(right)):
         pairs = [pair for pair in pairs if not _repeats(*pair)] or pairs  # a tensor is a factor of what may be a number
     if what not in TAKE_NONE or what in ("==", "!="):  # a program that compares what is None does not ask that for more
         pairs = [pair for pair in pairs if NONE not in pair] or pairs
@@ -61,6 +61,11 @@ def binary(what: str, left: Value, right: Value, at: At, nodes: tuple[Node, ...]
         found = [_as_sure(made, a, b) for made, (a, b) in zip(found, pairs, strict=True)]
     known = [value for value in found if value is not UNKNOWN] or [UNKNOWN]
     return join_all(known)
+
+
+def _list(value: Value) -> bool:
+    """Whether this is a list, and nothing else."""
+    return all(type(option) is Seq for option in options(value))
 
 
 def _either(value: Value) -> bool:

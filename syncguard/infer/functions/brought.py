@@ -52,7 +52,8 @@ class Seen:
 
 
 NOTHING: Final[dict[str, At]] = {}
-FETCHES: Final = ("cpu", "numpy", "tolist", "item")
+HOST: Final = "cpu"
+FETCHES: Final = (HOST, "numpy", "tolist", "item")
 RECEIVERS: Final = (*ME, "mcs")
 ITEMS: Final = ("items", "values", "get", "pop")
 
@@ -103,6 +104,16 @@ def brought(routine: Routine, world: World) -> dict[str, At]:
             _follow(node.body, {param.name: param.name for param in given}, seen)
             written.brought = seen.names
     return written.brought
+
+
+def places_anew(routine: Routine, world: World) -> bool:
+    """Whether a function puts something on the device, or fetches it, as far as names tell."""
+    written, node = routine.written, routine.node
+    if written.moves is None:
+        asked = [f"{name}()" for name in (*world.places.tables["manners"]["moves"], HOST)]
+        uses = node.uses.values() if type(node) is FUNCTION else ()
+        written.moves = any(not used.isdisjoint(asked) for used in uses)
+    return written.moves or (routine.home.own and _moves(routine, world))
 
 
 def _moves(routine: Routine, world: World) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from syncguard.infer.branches.passing import left_out, none_if_left
+from syncguard.infer.branches.passing import given, left_out, none_if_left, positional, unpacks
 from syncguard.infer.domain.contents import (
     any_on_device,
     changed,
@@ -27,18 +27,20 @@ from syncguard.infer.domain.values import (
     Union,
     Unknown,
     Value,
+    constant,
     is_array,
     kind_of,
     options,
 )
 from syncguard.infer.functions.annotations import promised
-from syncguard.infer.functions.brought import brought
+from syncguard.infer.functions.brought import brought, places_anew
 from syncguard.infer.functions.hosts import keeps_data
+from syncguard.infer.operations.targets import device_of
 from syncguard.infer.routine import Frame, Given, Routine
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import At, Node
-from syncguard.read.tags import ATTR, CONST, FUNCTION, NAME, RUN
+from syncguard.read.tags import ATTR, CALL, CONST, FUNCTION, NAME, RUN
 
 if TYPE_CHECKING:
     from syncguard.infer.classes import ClassInfo
@@ -164,6 +166,40 @@ def by_place(returned: Value, args: list[Value]) -> bool:
         return False
     passed = [tensor for arg in args for tensor in tensors_in(arg)]
     return bool(passed) and not any(tensor.on_device for tensor in passed)
+
+
+def chosen(routine: Routine, handed: Given, passed: list[Value], at: At, frame: Frame) -> Given | None:
+    """What a call gives a function which puts something elsewhere, and gives a tensor that may be there, where that
+    chooses a place: yes or no as it is written, or left out, or nothing but what is on the host."""
+    found, node, call = routine.returned, routine.node, frame.given[0]
+    if type(found) is not Tensor or found.device not in ("assumed", "mixed"):
+        return None
+    if type(node) is not FUNCTION or type(call) is not CALL or call.at != at or unpacks(call):
+        return None
+    if not places_anew(routine, frame.world):
+        return None
+    flags, leaves = said(routine, at, frame), [leaf for arg in passed for leaf in leaves_of(arg)]
+    known = all(_plain(leaf) or type(leaf) is Tensor or device_of(leaf) for leaf in leaves)
+    if not known or (any_on_device(passed) and not flags):
+        return None
+    left = {param.name for param in left_out(call, at, node)}
+    seen = {name: value for name, value in routine.seen.items() if name not in left and not holds_tensor(value)}
+    return {**seen, **handed, **flags}
+
+
+def said(routine: Routine, at: At, frame: Frame) -> Given:
+    """The yes and no that a call gives a function which puts something elsewhere, as they are written, or left out."""
+    node, call = routine.node, frame.given[0]
+    if type(node) is not FUNCTION or type(call) is not CALL or call.at != at or unpacks(call):
+        return {}
+    found: Given = {}
+    if places_anew(routine, frame.world):
+        bound, places = routine.owner is not None and type(call.fn) is ATTR, positional(node)
+        for param in node.params:
+            nodes = given(call, param, places, bound) or ([param.default] if param.default is not None else [])
+            if len(nodes) == 1 and type(nodes[0]) is CONST and type(nodes[0].value) is bool:
+                found[param.name] = constant(nodes[0].value)
+    return found
 
 
 def placeless(routine: Routine, handed: Given, at: At, frame: Frame) -> Given:

@@ -6,8 +6,10 @@ from syncguard.infer.domain.contents import changed, holds_tensor, tensor_in, th
 from syncguard.infer.domain.lattice import join, join_all, same
 from syncguard.infer.domain.sureness import number_sureness
 from syncguard.infer.domain.values import (
+    FALSE,
     NONE,
     SHAPES,
+    TRUE,
     UNKNOWN,
     Call,
     Const,
@@ -47,6 +49,8 @@ def refined(declared: Value, seen: Value | None, by_one: bool = False) -> Value:
         return seen or UNKNOWN
     if seen is None or type(declared) is Const:
         return declared
+    if by_one and type(declared) is Host and declared.kind == "bool" and (seen is TRUE or seen is FALSE):
+        return seen
     if type(declared) is Host:
         return join(declared, _single(seen)) if number_sureness(declared) and _given_tensors(seen) else declared
     if type(declared) is Seq or _bare(declared, seen):

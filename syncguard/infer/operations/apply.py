@@ -27,7 +27,7 @@ from syncguard.infer.operations.conditions import sureness
 from syncguard.infer.operations.devices import kept_on_host
 from syncguard.infer.operations.indices import index_parts, picks_from_host
 from syncguard.infer.operations.kin import as_tensor
-from syncguard.infer.operations.placed import place_given
+from syncguard.infer.operations.placed import asked_before, place_given, placed_by
 from syncguard.infer.operations.results import operands, result_of
 from syncguard.infer.operations.totals import added_up
 from syncguard.infer.routine import Frame
@@ -71,16 +71,18 @@ def apply(
         if args and type(args[0]) is Tensor and args[0].device == "assumed" and arguments.get("force") is None:
             _shown(frame, nodes[0])
         _fetched(frame, nodes[0])
+    written = by_keyword(at, frame)
+    why.only = placed_by(op, arguments, result, placing, nodes, written, frame)
     sures = [_sure(wait, op, at, arguments, args, result, frame) for wait in op.waits]
     for n, wait in enumerate(op.waits):
         sure = sures[n]
         surest = [i for i, one in enumerate(op.waits) if one.hazard == wait.hazard and sures[i] >= sure] if sure else []
         if surest[:1] == [n]:  # what waits in several ways is told once, as it surely does
-            operand, reason = _operand(wait, op, arguments, args, nodes, by_keyword(at, frame))
+            operand, reason = _operand(wait, op, arguments, args, nodes, written)
             if operand is None and nodes and op.args[:1] == ("self",):
                 operand = nodes[0]
             picked, also = _picked(wait, op, arguments, nodes, frame)
-            asked = place_given(wait, op, nodes, by_keyword(at, frame), frame)
+            asked = place_given(wait, op, nodes, written, frame) or asked_before(reason, frame)
             before = frame.surround(test=asked) if asked is not None else frame.context
             frame.sight(at, op.name, wait.hazard, picked or operand, reason or why, sure, also, tuple(surest))
             frame.context = before

@@ -139,6 +139,11 @@ def is_part(why: Why | None) -> bool:
     return why is not None and why.text in ("batch", "pinned batch")
 
 
+def _prepared(value: Value) -> bool:
+    """Whether this is all that was prepared of texts or images at once: what holds its tensors moves them."""
+    return type(value) is Unknown and not value.part and value.batch is not None and value.batch.text == "prepared"
+
+
 def _parts(value: Value) -> tuple[Value, ...] | None:
     return value.info.parts() if type(value) is Instance and value.info is not None else None
 
@@ -308,7 +313,7 @@ def effect(node: core.Run, frame: Frame) -> None:
     frame.unused = call.at
     fn = call.fn if type(call) is CALL and type(call.fn) is ATTR else None
     held = quiet_value(fn.of, frame) if fn is not None and fn.name in frame.world.moving else None
-    batch = held is not None and is_part(batch_of(held))
+    batch = held is not None and (is_part(batch_of(held)) or _prepared(held))
     moved = fn is not None and type(held) is Unknown and not batch and moves_modules(fn.name, frame)
     surrounding = frame.surround(failing=True) if complains(call, frame) else frame.context
     frame.quiet += moved
@@ -323,7 +328,8 @@ def effect(node: core.Run, frame: Frame) -> None:
     if type(result) is Tensor and result.pending and fn.name.endswith("_"):
         rebind(fn.of, result, frame)  # an in-place copy that is still under way
     if batch and type(result) is Unknown and result.weak is not None:
-        rebind(fn.of, result, frame)  # what a loader gives moves its tensors in place, if nobody takes what `to` gives
+        # What a loader gives, or a tokenizer, moves its tensors in place, if nobody takes what `to` gives.
+        rebind(fn.of, result, frame)
     if fn.name in methods.MUTATORS:
         holder = quiet_value(fn.of, frame)
         container = container_in(holder, frame)
