@@ -1201,3 +1201,48 @@ def test_the_shape_of_another_tensor_moves_nothing(shaped):
     )
     assert codes(text + "return y.to(like)") == ["SG301"]
     assert codes(text + "return y[0] > 0 and y") == []
+
+
+@pytest.mark.parametrize(("default", "found"), [("cpu", []), ("cuda", ["SG201", "SG204"])])
+def test_a_dataset_keeps_its_data_where_the_user_says_that_all_is(default: str, found: list[str]) -> None:
+    text = """
+    import torch
+
+    class Rows(torch.utils.data.Dataset):
+        def __init__(self):
+            self.rows, self.labels = map(torch.detach, self.read())
+            self.classes = self.labels.max().item() + 1
+
+        def read(self):
+            return torch.rand(8, 2), torch.arange(8)
+
+        def __getitem__(self, at: torch.Tensor):
+            return self.rows if at == 0 else self.labels
+    """
+    assert codes(text, default_device=default) == found
+
+
+@pytest.mark.parametrize(
+    ("declared", "test", "found"),
+    [
+        (": torch.Tensor", "isinstance(rows, torch.Tensor)", ["SG201"]),
+        (": torch.Tensor", "torch.is_tensor(rows)", ["SG201"]),
+        ("", "isinstance(rows, torch.Tensor)", []),
+        (": torch.Tensor", "len(rows)", []),
+    ],
+)
+def test_what_is_given_instead_of_a_tensor_says_little_of_where_tensors_are(
+    declared: str, test: str, found: list[str]
+) -> None:
+    text = f"""
+    import torch
+
+    class Rows:
+        def __init__(self, rows{declared}):
+            if {test}:
+                rows = rows.to(torch.float32)
+            else:
+                rows = torch.as_tensor(rows, device="cpu")
+            print(rows.sum().item())
+    """
+    assert codes(text) == found
