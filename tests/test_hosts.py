@@ -1246,3 +1246,24 @@ def test_what_is_given_instead_of_a_tensor_says_little_of_where_tensors_are(
             print(rows.sum().item())
     """
     assert codes(text) == found
+
+
+@pytest.mark.parametrize(("default", "found"), [("cpu", []), ("cuda", ["SG102", "SG201", "SG204", "SG204"])])
+def test_a_loader_gives_what_is_made_where_the_user_says_that_all_is(default: str, found: list[str]) -> None:
+    text = """
+    from torch.utils.data import DataLoader
+    from tqdm import tqdm
+
+    class Rows(DataLoader):
+        pass
+
+    def read(loader: DataLoader, rows: Rows):
+        for x, y in loader:
+            kept = x[y > 0]
+            if (y == 1).any():
+                break
+        for batch in tqdm(rows):
+            if batch["y"].sum() > 0:
+                count = batch["length"].max().item()
+    """
+    assert sorted(codes(text, default_device=default)) == found

@@ -86,8 +86,8 @@ def meet(node: core.If, yes: Side, no: Side, before: Env, frame: Frame) -> None:
 
 
 def converted(yes: Side, no: Side, before: Env, after: Env) -> Env:
-    """What is a tensor behind a test whether it is one, and was so before as far as we see: where that is tells where it
-    is, for what else it is made of on the host is given by nobody."""
+    """What is a tensor behind a test whether it is one, and was so before as far as we see: where that is tells where
+    it is, for what else it is made of on the host is given by nobody."""
     found: Env = {}
     for side in (yes, no):
         for name, told in side.told.items():
