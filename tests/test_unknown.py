@@ -539,3 +539,19 @@ def kept(rows: np.ndarray | torch.Tensor, seen: torch.Tensor | np.ndarray):
     return rows[seen] if seen.any() else rows
 """
     assert sorted(checked.codes(text, default_device=default)) == found
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [
+        ("random.sample([1, 2, 3], n)", ["SG203"]),
+        ("random.sample([1, 2, 3], k=n)", ["SG203"]),
+        ("list(itertools.islice([1, 2, 3], n))", ["SG205"]),
+        ("list(itertools.repeat(3, n))", ["SG205"]),
+        ("list(itertools.repeat(n, 3))", []),
+        ("random.sample([n, n], 1)", []),
+    ],
+)
+def test_what_takes_some_items_reads_how_many(call: str, found: list[str]) -> None:
+    text = f"import itertools\nimport random\n\nimport torch\n\n\ndef told(n: torch.Tensor):\n    return {call}\n"
+    assert checked.codes(text) == found
