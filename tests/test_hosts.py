@@ -1201,3 +1201,73 @@ def test_the_shape_of_another_tensor_moves_nothing(shaped):
     )
     assert codes(text + "return y.to(like)") == ["SG301"]
     assert codes(text + "return y[0] > 0 and y") == []
+
+
+@pytest.mark.parametrize(("default", "found"), [("cpu", []), ("cuda", ["SG201", "SG204"])])
+def test_a_dataset_keeps_its_data_where_the_user_says_that_all_is(default: str, found: list[str]) -> None:
+    text = """
+    import torch
+
+    class Rows(torch.utils.data.Dataset):
+        def __init__(self):
+            self.rows, self.labels = map(torch.detach, self.read())
+            self.classes = self.labels.max().item() + 1
+
+        def read(self):
+            return torch.rand(8, 2), torch.arange(8)
+
+        def __getitem__(self, at: torch.Tensor):
+            return self.rows if at == 0 else self.labels
+    """
+    assert codes(text, default_device=default) == found
+
+
+@pytest.mark.parametrize(
+    ("declared", "test", "found"),
+    [
+        (": torch.Tensor", "isinstance(rows, torch.Tensor)", ["SG201"]),
+        (": torch.Tensor", "torch.is_tensor(rows)", ["SG201"]),
+        ("", "isinstance(rows, torch.Tensor)", []),
+        (": torch.Tensor", "len(rows)", []),
+    ],
+)
+def test_what_is_given_instead_of_a_tensor_says_little_of_where_tensors_are(
+    declared: str, test: str, found: list[str]
+) -> None:
+    text = f"""
+    import torch
+
+    class Rows:
+        def __init__(self, rows{declared}):
+            if {test}:
+                rows = rows.to(torch.float32)
+            else:
+                rows = torch.as_tensor(rows, device="cpu")
+            print(rows.sum().item())
+    """
+    assert codes(text) == found
+
+
+@pytest.mark.parametrize(("default", "found"), [("cpu", []), ("cuda", ["SG102", "SG201", "SG201", "SG204", "SG204"])])
+def test_a_loader_gives_what_is_made_where_the_user_says_that_all_is(default: str, found: list[str]) -> None:
+    text = """
+    from somewhere import ahead
+    from torch.utils.data import DataLoader
+    from tqdm import tqdm
+
+    class Rows(DataLoader):
+        pass
+
+    def read(loader: DataLoader, rows: Rows):
+        for x, y in loader:
+            kept = x[y > 0]
+            if (y == 1).any():
+                break
+        for batch in tqdm(rows):
+            if batch["y"].sum() > 0:
+                count = batch["length"].max().item()
+        for x, y in ahead(loader):
+            total = y.max().item()
+            x = x.to("cuda")
+    """
+    assert sorted(codes(text, default_device=default, ignore=("SG3",))) == found

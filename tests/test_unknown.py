@@ -526,3 +526,32 @@ def test_a_shape_was_not_read_from_the_device() -> None:
         return (places // size).tolist()
     """
     assert checked.codes(text) == ["SG202"]
+
+
+@pytest.mark.parametrize(("default", "found"), [("cpu", []), ("cuda", ["SG102", "SG204"])])
+def test_what_may_be_an_array_is_a_tensor_where_the_user_says_that_all_is_on_the_device(default, found) -> None:
+    text = """import numpy as np
+import torch
+
+
+def kept(rows: np.ndarray | torch.Tensor, seen: torch.Tensor | np.ndarray):
+    seen = seen == 3
+    return rows[seen] if seen.any() else rows
+"""
+    assert sorted(checked.codes(text, default_device=default)) == found
+
+
+@pytest.mark.parametrize(
+    ("call", "found"),
+    [
+        ("random.sample([1, 2, 3], n)", ["SG203"]),
+        ("random.sample([1, 2, 3], k=n)", ["SG203"]),
+        ("list(itertools.islice([1, 2, 3], n))", ["SG205"]),
+        ("list(itertools.repeat(3, n))", ["SG205"]),
+        ("list(itertools.repeat(n, 3))", []),
+        ("random.sample([n, n], 1)", []),
+    ],
+)
+def test_what_takes_some_items_reads_how_many(call: str, found: list[str]) -> None:
+    text = f"import itertools\nimport random\n\nimport torch\n\n\ndef told(n: torch.Tensor):\n    return {call}\n"
+    assert checked.codes(text) == found

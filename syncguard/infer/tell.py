@@ -150,6 +150,7 @@ SENTENCES: Final = {
     "module": "`{source}` calls a module with tensors",
     "batch": "`{source}` takes batches from a DataLoader, which are on the host",
     "brought batch": "`{source}` takes batches from a DataLoader that brings them to the device",
+    "made batch": "`{source}` takes batches from a DataLoader, made where all is that names no device",
     "pinned batch": "`{source}` gives tensors in pinned memory, on the host",
     "part": "`{source}` moves a part of a batch by hand, so it was on the host",
     "loaded": "`{source}` gives tensors on the host",

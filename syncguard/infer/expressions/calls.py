@@ -306,6 +306,8 @@ def iterate(of: Instance, at: At, frame: Frame) -> Value:
                     else found
                 )
     if is_loader(of, frame):
+        if world.default_device == "assumed":
+            return Unknown(frame.why("made batch", at))
         pinned = is_true(of.settings.get("pin_memory"))
         return Unknown(batch=frame.why("pinned batch" if pinned else "batch", at))
     inside = containers.modules_in(of, frame)

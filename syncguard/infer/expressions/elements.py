@@ -47,6 +47,8 @@ def drawn(node: core.Loop, iterated: Value, frame: Frame) -> Value:
         return found
     taken = [one.id for one in walk(node.target) if type(one) is NAME]
     moved = any(not frame.uses(name).isdisjoint(MOVES) for name in taken)
+    if moved and frame.world.default_device == "assumed":
+        return Unknown(frame.why("made batch", at))
     return Unknown(batch=frame.why("batch", at)) if moved else found
 
 

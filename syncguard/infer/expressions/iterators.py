@@ -126,14 +126,27 @@ def _counted(args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame:
     return _each(Host("int"))
 
 
+def _as_many(name: str, function: Function) -> Function:
+    """The same of what is told how many items to take, by a number that it reads of a tensor."""
+
+    def taken(args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame) -> Value | None:
+        apply(frame, frame.world.row(name), at, args, keywords, nodes)
+        return function(args, keywords, at, nodes, frame)
+
+    return taken
+
+
 ITERATORS: Final[dict[str, Function]] = {
     "builtins.iter": _same, "builtins.reversed": _same, "builtins.filter": tested,
-    "itertools.islice": _same, "itertools.cycle": _same, "itertools.compress": _same, "itertools.tee": _copies,
-    "itertools.chain": _chain, "itertools.chain.from_iterable": _flat, "itertools.repeat": _repeat,
-    "itertools.count": _counted, "itertools.accumulate": _same, "itertools.starmap": _starmap,
+    "itertools.islice": _as_many("itertools.islice", _same), "itertools.cycle": _same,
+    "itertools.compress": _same, "itertools.tee": _copies,
+    "itertools.chain": _chain, "itertools.chain.from_iterable": _flat,
+    "itertools.repeat": _as_many("itertools.repeat", _repeat), "itertools.count": _counted,
+    "itertools.accumulate": _same, "itertools.starmap": _starmap,
     "itertools.product": _product, "itertools.zip_longest": _longest, "itertools.pairwise": _pairwise,
     "itertools.combinations": _groups, "itertools.permutations": _groups, "itertools.batched": _groups,
     "itertools.combinations_with_replacement": _groups, "itertools.groupby": _grouped,
     "itertools.takewhile": tested, "itertools.dropwhile": tested, "itertools.filterfalse": tested,
-    "random.choice": _one, "random.choices": _several, "random.sample": _several,
+    "random.choice": _one, "random.choices": _several,
+    "random.sample": _as_many("random.sample", _several),
 }  # fmt: skip

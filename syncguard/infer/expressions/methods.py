@@ -52,6 +52,8 @@ def sequence_method(
         return Host("int")
     if name in ("index", "count"):
         return Host("int")
+    if name in ("pop", "insert") and of.kind == "list" and args and tensor_sureness(args[0]) >= LIKELY:
+        apply(frame, frame.world.row("torch.Tensor.__index__"), at, args[:1], {}, nodes[1:])
     if name in ("pop", "popleft", "__next__", "__getitem__"):
         return of.element
     if name == "copy":

@@ -18,6 +18,8 @@ from syncguard.terms import Op
 class Usage(Names):
     """The part of the world that answers what the uses of a name tell."""
 
+    default_device: str
+
     def evidence(self, path: str, name: str, frame: Frame, at: At) -> Value | None:
         """What the uses of a name in this function prove it to be: only a tensor has `.unsqueeze`."""
         uses = frame.uses(path)
@@ -161,5 +163,5 @@ class Usage(Names):
         return stays(at, frame)
 
     def place(self, routine: Routine) -> str:
-        """Where tensors of unknown origin are in this routine."""
-        return "host" if routine.host else "assumed"
+        """Where tensors of unknown origin are in this routine, unless the user says that all is on the device."""
+        return "host" if routine.host and self.default_device != "assumed" else "assumed"

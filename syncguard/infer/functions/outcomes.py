@@ -38,8 +38,6 @@ Run = tuple[Value, Sightings, Asks]  # what a routine returns, waits for and ask
 class Outcomes(Modules):
     """The part of the world that runs what other files define for the one that is checked."""
 
-    default_device: str
-
     def __init__(self, pack: Pack, version: str, load: Load, says: Says) -> None:
         super().__init__(pack, version, load, says)
         self.depth = 0

@@ -62,7 +62,7 @@ def bind(frame: Frame, node: core.Function) -> None:
         if position == 0 and routine.owner is not None and param.name in ("self", "cls", "mcs"):
             is_class = param.name != "self"
             owner = routine.actual or routine.owner
-            there = "host" if routine.host and keeps_data(owner, frame.world) else "assumed"
+            there = "host" if frame.world.place(routine) == "host" and keeps_data(owner, frame.world) else "assumed"
             frame.env[param.name] = ClassOf(owner) if is_class else Instance(owner, device=there)
             continue
         held = _others(frame, param) if param.kind == "**" else value(frame, param, position)

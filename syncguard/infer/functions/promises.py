@@ -143,8 +143,8 @@ def of_receiver(found: Value, routine: Routine, receiver: Value | None, places: 
 
 def made_there(info: ClassInfo, args: list[Value], frame: Frame) -> bool:
     """Whether an instance, and all that it holds, is on the host: it is made of nothing else by what runs there, or
-    holds data for a loader."""
-    if info.is_module or any_on_device(args):
+    holds data for a loader; where the user says that all is on the device, so is what holds data."""
+    if info.is_module or any_on_device(args) or frame.world.default_device == "assumed":
         return False
     return bool(frame.routine.host) or keeps_data(info, frame.world)
 

@@ -22,7 +22,7 @@ from syncguard.infer.domain.values import (
 )
 from syncguard.infer.domain.within import inside
 from syncguard.infer.moved_once import moved_once
-from syncguard.infer.operations.arguments import Arguments
+from syncguard.infer.operations.arguments import Arguments, as_if_tensor
 from syncguard.infer.operations.conditions import sureness
 from syncguard.infer.operations.devices import kept_on_host
 from syncguard.infer.operations.indices import index_parts, picks_from_host
@@ -73,7 +73,9 @@ def apply(
         _fetched(frame, nodes[0])
     written = by_keyword(at, frame)
     why.only = placed_by(op, arguments, result, placing, nodes, written, frame)
-    sures = [_sure(wait, op, at, arguments, args, result, frame) for wait in op.waits]
+    likely = arguments.if_tensors()
+    first = args if likely is arguments else [as_if_tensor(value) for value in args[:1]]
+    sures = [_sure(wait, op, at, likely, first, result, frame) for wait in op.waits]
     for n, wait in enumerate(op.waits):
         sure = sures[n]
         surest = [i for i, one in enumerate(op.waits) if one.hazard == wait.hazard and sures[i] >= sure] if sure else []

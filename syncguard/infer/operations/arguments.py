@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from syncguard.infer.domain.contents import without
 from syncguard.infer.domain.sureness import number_sureness
-from syncguard.infer.domain.values import Const, Instance, Seq, Value
+from syncguard.infer.domain.values import Const, Instance, Seq, Tensor, Value, is_array, options
 
 
 class Arguments:
@@ -52,6 +53,27 @@ class Arguments:
 
     def values(self) -> list[Value]:
         return [*self.named.values(), *self.rest]
+
+    def if_tensors(self) -> Arguments:
+        """The same; where the user says that all is on the device, what may be an array or a tensor is the tensor."""
+        if self.default_device != "assumed" or not any(map(_either, self.values())):
+            return self
+        told = Arguments((), [], {}, self.default_device)
+        told.count, told.open, told.holder = self.count, self.open, self.holder
+        told.named = {name: as_if_tensor(value) for name, value in self.named.items()}
+        told.rest = [as_if_tensor(value) for value in self.rest]
+        return told
+
+
+def as_if_tensor(value: Value) -> Value:
+    """What may be an array of the host or a tensor of the device, as if it were no array."""
+    return without(value, is_array) if _either(value) else value
+
+
+def _either(value: Value) -> bool:
+    found = options(value)
+    on_device = any(type(one) is Tensor and one.on_device and one.device != "mixed" for one in found)
+    return on_device and any(map(is_array, found))
 
 
 def _setting(owner: Instance, name: str) -> Value | None:

@@ -11,6 +11,7 @@ from syncguard.infer.branches.narrow import narrowed
 from syncguard.infer.branches.refuted import refuted
 from syncguard.infer.branches.undeclared import BY_KIND, undeclared
 from syncguard.infer.branches.ungiven import UNMET
+from syncguard.infer.domain.values import Tensor
 from syncguard.infer.routine import Env, Frame
 from syncguard.infer.sightings import Asked
 from syncguard.infer.statements.arrivals import arrive
@@ -74,12 +75,28 @@ def meet(node: core.If, yes: Side, no: Side, before: Env, frame: Frame) -> None:
             follow(arm, other, before, frame)
         arrive(node, then, otherwise)
     frame.env = joined(then, otherwise)
+    if alive_in(then) and alive_in(otherwise):
+        frame.env.update(converted(yes, no, before, frame.env))
     for outcome, arm, other in ((True, then, otherwise), (False, otherwise, then)):
         staying = stayed(arm, other, before) if alive_in(then) and alive_in(otherwise) else {}
         if staying and only_if_given(node.test, outcome, frame):
             frame.env = {**frame.env, **staying}
     if alive_in(then) and alive_in(otherwise):
         remember(node, then, otherwise, frame)
+
+
+def converted(yes: Side, no: Side, before: Env, after: Env) -> Env:
+    """What is a tensor behind a test whether it is one, and was so before as far as we see: where that is tells where
+    it is, for what else it is made of on the host is given by nobody."""
+    found: Env = {}
+    for side in (yes, no):
+        for name, told in side.told.items():
+            was, now = before.get(name), after.get(name)
+            if type(told) is Tensor and type(was) is Tensor and type(now) is Tensor and now.device == "mixed":
+                arm = side.left.get(name)
+                if type(arm) is Tensor and was.device == told.device and arm.device != "mixed" and arm.on_device:
+                    found[name] = now.but(device=arm.device)
+    return found
 
 
 def _end(side: Side, other: Side) -> Env:
