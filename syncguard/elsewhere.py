@@ -4,7 +4,7 @@ which options."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -14,7 +14,7 @@ from syncguard.errands import Errands, Told
 from syncguard.examine import Examined
 from syncguard.forsaken import Forsaken, forsaken
 from syncguard.judge.brought import as_brought
-from syncguard.judge.called import Function, Needs, Where
+from syncguard.judge.called import Ask, Function, Needs, Where
 from syncguard.judge.common import test_of
 from syncguard.judge.entries import Callers, Entries, bare, doubted
 from syncguard.judge.gated import gated
@@ -67,9 +67,10 @@ class Elsewhere(msgspec.Struct, frozen=True):
         if (made := self.made_there.get(class_of(where))) is not None and finding.name not in SENDS:
             return replace(finding, heat="cold", hot_path=(made,))
         needs = one.needs.get((finding.site.line, finding.site.column), ())
-        finding = self._warmed(self._asking(finding, where, one), where, needs)
+        asks = one.wants.get((finding.site.line, finding.site.column), ())
+        finding = self._warmed(self._asking(finding, where, asks), where, needs, asks)
         finding = as_brought(finding, self.calls, self.hot)
-        finding = _unless_set(finding) if not self.there.may_be(where, needs) else finding
+        finding = _unless_set(finding) if not self.there.may_be(where, needs, asks) else finding
         finding = unless_given(finding)
         if finding.heat != "unknown":
             return finding
@@ -81,15 +82,12 @@ class Elsewhere(msgspec.Struct, frozen=True):
         told = self.forsaken.told.get(where)  # it may be unused, or there for others
         return replace(finding, hot_path=(Fact(told, 0),)) if told else finding
 
-    def _asking(self, finding: Finding, where: Where, one: Examined) -> Finding:
+    def _asking(self, finding: Finding, where: Where, asks: tuple[Ask, ...]) -> Finding:
         """A finding with the options that other files say it stands behind."""
-        asks = one.wants.get((finding.site.line, finding.site.column), ())
-        had = {test_of(fact.text) for fact in finding.options}
-        more = [fact for fact in self.given.options(where, asks) if test_of(bare(fact)) not in had]
-        finding = replace(finding, options=(*more, *finding.options)) if more else finding
+        finding = with_more(finding, self.given.options(where, asks))
         return with_options(finding, where, self.options, self.made_for)
 
-    def _warmed(self, finding: Finding, where: Where, needs: Needs) -> Finding:
+    def _warmed(self, finding: Finding, where: Where, needs: Needs, asks: tuple[Ask, ...]) -> Finding:
         """A finding in a function of which other files say how often it runs, as far as they give what it needs."""
         if not _may_be_told(finding):
             return finding
@@ -98,8 +96,9 @@ class Elsewhere(msgspec.Struct, frozen=True):
             return finding if known else replace(finding, heat="amortized", hot_path=self.rare[where])
         if where in self.hosted:
             return replace(finding, heat="cold", hot_path=(self.hosted[where],))
-        if way := self.there.to(where, needs):
+        if way := self.there.to(where, needs, asks):
             return replace(finding, heat="hot", hot_path=way)
+        finding = with_more(finding, self.there.refused(where, needs, asks))
         if where in self.errands and finding.heat == "unknown":
             heat, way = self.errands[where]
             sends = finding.name in SENDS and for_host(way)  # to the device, whoever has it do so
@@ -172,6 +171,13 @@ def _is_unknown(finding: Finding) -> bool:
 def _may_be_told(finding: Finding) -> bool:
     """Whether another file may say how often this runs."""
     return _is_unknown(finding) or (finding.heat in SLOWER and for_callers(finding.hot_path))
+
+
+def with_more(finding: Finding, options: Iterable[Fact]) -> Finding:
+    """A finding with options before its own, but for those that these tell."""
+    had = {test_of(bare(fact)) for fact in finding.options}
+    more = [fact for fact in options if test_of(bare(fact)) not in had]
+    return replace(finding, options=(*more, *finding.options)) if more else finding
 
 
 def _unless_set(finding: Finding) -> Finding:

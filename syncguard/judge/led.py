@@ -25,7 +25,7 @@ from syncguard.judge.called import Needs as Asks
 from syncguard.judge.calling import Callers, Calling, call_at
 from syncguard.judge.common import common
 from syncguard.judge.defaults import Place
-from syncguard.judge.giving import asks_of, gives_of
+from syncguard.judge.giving import as_tensor, asks_of, gives_of, in_all
 from syncguard.judge.heat import around_what
 from syncguard.judge.opted import opted
 from syncguard.judge.settled import outcome_of
@@ -69,8 +69,8 @@ class Ways(msgspec.Struct, frozen=True):
         known = self.warmth[routine]
         if known.heat != "hot" or not context.tests:
             return Led(known)
-        place = Place(Frame(self.world, routine, {}), self.callers)
-        barred = barred_from(place, context.tests) if not self._of_itself(routine) else frozenset[At]()
+        barred = self._barred(context, routine)
+        barred = barred if barred.issuperset(self._of_itself(routine)) else frozenset[At]()
         return self._giving(self._asked_by(context, routine), routine, 0, barred)
 
     def needed(self) -> dict[tuple[int, int], Asks]:
@@ -94,8 +94,14 @@ class Ways(msgspec.Struct, frozen=True):
         """The same, but for what the function may give itself where it calls itself."""
         needs = [*_needs(context.tests, routine, self.callers, self.world)] if context.tests else []
         own = self._of_itself(routine) if needs else []
+        barred = self._barred(context, routine) if own else frozenset[At]()
+        own = [at for at in own if at not in barred]
         kept = [left_by(routine, at, routine) | _same_handed(routine, at) for at in own]
         return [names for names in needs if all(names <= left for left in kept)]
+
+    def _barred(self, context: Context, routine: Routine) -> frozenset[At]:
+        """The calls of a function in its file that say that they do not come to a place in it."""
+        return barred_from(Place(Frame(self.world, routine, {}), self.callers), context.tests)
 
     def _of_itself(self, routine: Routine) -> list[At]:
         """The calls of a function by itself."""
@@ -103,7 +109,7 @@ class Ways(msgspec.Struct, frozen=True):
 
     def gives(self, caller: Routine, calls: list[tuple[At, Context]], callee: Routine) -> tuple[Gift, ...]:
         """What all calls of a function by another one give it by default."""
-        return _in_all([gives_of(caller, at, callee, self.callers, self.world) for at, _ in calls])
+        return in_all([gives_of(caller, at, callee, self.callers, self.world) for at, _ in calls])
 
     def asks(self, routine: Routine, calls: list[tuple[At, Context]]) -> tuple[Ask, ...]:
         """What all places of these calls ask the parameters of their function for."""
@@ -114,7 +120,8 @@ class Ways(msgspec.Struct, frozen=True):
         found: dict[tuple[int, int], tuple[Ask, ...]] = {}
         for routine, warmth in self.warmth.items():
             for sighting in routine.sightings.values() if warmth.heat == "unknown" else ():
-                if asks := asks_of(sighting.context, routine, self.world, self.text_of):
+                asks = asks_of(sighting.context, routine, self.world, self.text_of)
+                if asks := (*asks, *as_tensor(sighting, routine)):
                     at = site(routine.home.path, sighting.at, self.text_of(routine.home.path))
                     found[at.line, at.column] = asks
         return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from syncguard.read import core
 from syncguard.read.core import At, Node, Param
 from syncguard.read.tags import ATTR, CALL, CONST, DO
@@ -31,6 +33,15 @@ def spread(call: core.Call) -> bool:
 def unpacks(call: core.Call) -> bool:
     """Whether a call takes arguments out of a list or a dict, so that nobody sees all that it gives."""
     return spread(call) or any(not key for key, _ in call.keywords)
+
+
+def in_sight(call: core.Call) -> core.Call:
+    """A call with nothing but what it surely gives: not what it takes out of a list or a dict, nor what has no sure place
+    beside that."""
+    if not unpacks(call):
+        return call
+    args = () if spread(call) else call.args
+    return replace(call, args=args, keywords=tuple([one for one in call.keywords if one[0]]))
 
 
 def none_if_left(param: Param) -> bool:
