@@ -4,8 +4,9 @@ which options."""
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -22,6 +23,7 @@ from syncguard.judge.giving import Given
 from syncguard.judge.idle import idle
 from syncguard.judge.led_there import There
 from syncguard.judge.made import class_of, made_behind, made_on_host, with_options
+from syncguard.judge.never_set import Left, left_by_makers, unless_made_so
 from syncguard.judge.opted import off_by_default
 from syncguard.judge.processes import gpuless
 from syncguard.judge.reach import behind
@@ -37,6 +39,7 @@ from syncguard.unnamed import left_to, uncalled, unnamed
 SENDS: Final = ("copy-to-device", "host-data", "built-on-host", "host-index")  # rules of what goes to the device
 Calls = Mapping[str, tuple[Function, ...]]
 Paths = Mapping[Where, tuple[Fact, ...]]
+Item = TypeVar("Item")
 
 
 class Elsewhere(msgspec.Struct, frozen=True):
@@ -56,6 +59,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     uncalled: frozenset[Where]  # private functions that nothing in their packages names
     forsaken: Forsaken  # those that nothing calls yet, or only such
     made: Templates
+    left: Left  # what is never set of objects that are made for nobody else
 
     def told(self, findings: Sequence[Finding], one: Examined) -> list[Finding]:
         """Findings of a file, but for those that are no hazard unless something makes them hot."""
@@ -71,7 +75,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
         finding = self._warmed(self._asking(finding, where, asks), where, needs, asks)
         finding = as_brought(finding, self.calls, self.hot)
         finding = _unless_set(finding) if not self.there.may_be(where, needs, asks) else finding
-        finding = unless_given(finding)
+        finding = unless_made_so(unless_given(finding), self.calls, self.left)
         if finding.heat != "unknown":
             return finding
         if path in self.unused or where in self.uncalled:
@@ -143,6 +147,7 @@ def elsewhere(
         uncalled=uncalled(((path, f.name) for path, f in unknown if f.alone), files, places),
         forsaken=forsaken(asked, calls, callers, hot, files, places),
         made=made,
+        left=_for_nobody_else(left_by_makers(calls, holding), files),
     )
 
 
@@ -152,7 +157,16 @@ def _holding(examined: Sequence[Examined], asked: Callable[[Finding], bool]) -> 
         yield from [(one.note.path, finding.function) for finding in (*one.findings, *one.allowed) if asked(finding)]
 
 
-def _unseen_outside(classes: Mapping[Where, Fact], files: Files) -> dict[Where, Fact]:
+def _for_nobody_else(classes: Left, files: Files) -> Left:
+    """Those of these classes that are not said to be there for others."""
+    return {
+        where: left
+        for where, left in _unseen_outside(classes, files).items()
+        if not re.search(rf"^__all__\b[^\])]*['\"]{where[1]}['\"]", files.text(where[0]), re.MULTILINE)
+    }
+
+
+def _unseen_outside(classes: Mapping[Where, Item], files: Files) -> dict[Where, Item]:
     """Those of these classes that no `__init__.py` around them brings in for others."""
     inits = {
         where: [os.path.join(one, "__init__.py") for one in packages(os.path.dirname(where[0]))] for where in classes

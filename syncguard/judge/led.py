@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from syncguard.infer.branches.asking import spelled_out
 from syncguard.infer.branches.meant import binders
-from syncguard.infer.branches.passing import given, none_if_left, positional, spread, unpacks
+from syncguard.infer.branches.passing import given, is_default, none_if_left, positional, spread, unpacks
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import calls_of, lacks
 from syncguard.infer.project import World
@@ -204,7 +204,7 @@ def _asked(call: Calling, needs: Needs, routine: Routine) -> Needs | None:
         return []
     places = positional(node)
     gives = {param.name: given(written, param, places) for param in node.params}
-    left = {param.name for param in node.params if all(_same(one, param) for one in gives[param.name])}
+    left = {param.name for param in node.params if all(is_default(one, param) for one in gives[param.name])}
     if any(names <= left for names in needs):
         return None
     alone = [param for param in node.params if frozenset([param.name]) in needs]
@@ -219,7 +219,7 @@ def _in_all(every: list[tuple[Item, ...]]) -> tuple[Item, ...]:
 def left_by(caller: Routine, at: At, routine: Routine) -> frozenset[str]:
     """The parameters with a default that a call surely leaves at that."""
     gives, kept = _gives(caller, at, routine)
-    return frozenset([one.name for one in kept if all(_same(value, one) for value in gives[one.name])])
+    return frozenset([one.name for one in kept if all(is_default(value, one) for value in gives[one.name])])
 
 
 def handed_by(caller: Routine, at: At, routine: Routine) -> frozenset[tuple[str, str]]:
@@ -276,10 +276,4 @@ def _handed_on(values: list[Node], param: Param, caller: Routine) -> list[str]:
     value, node = values[0] if len(values) == 1 else None, caller.node
     if type(value) is not NAME or type(node) is not FUNCTION or binders(caller).get(value.id):
         return []
-    return [one.name for one in node.params if one.name == value.id and one.default and _same(one.default, param)]
-
-
-def _same(value: Node, param: Param) -> bool:
-    """Whether what is given is the default, written out."""
-    default = param.default
-    return type(value) is CONST and type(default) is CONST and value.value is default.value
+    return [one.name for one in node.params if one.name == value.id and one.default and is_default(one.default, param)]

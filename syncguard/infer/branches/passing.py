@@ -49,6 +49,12 @@ def none_if_left(param: Param) -> bool:
     return type(param.default) is CONST and param.default.value is None
 
 
+def is_default(value: Node, param: Param) -> bool:
+    """Whether what is given is the default, written out."""
+    default = param.default
+    return type(value) is CONST and type(default) is CONST and value.value is default.value
+
+
 def left_out(call: Node | None, at: At | None, node: core.Function) -> list[Param]:
     """The parameters that this call, if it is the one at `at`, surely leaves at their defaults."""
     if type(call) is not CALL or call.at != at or unpacks(call):
