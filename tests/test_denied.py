@@ -123,6 +123,8 @@ class Net(torch.nn.Module):
         ("first", "pass", ("unknown", ["only where `at` is a tensor"])),
         ("at", "pass", ("hot", [])),
         ("at[n]", "pass", ("hot", [])),
+        ("at - 1", "pass", ("hot", [])),
+        ("n - 1", "pass", ("unknown", ["only where `at` is a tensor"])),
         ("n", "at = torch.as_tensor(at, device='cuda')", ("hot", [])),
     ],
 )

@@ -4,6 +4,7 @@ was filled where it was None."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from syncguard.infer.branches.meant import binders
 from syncguard.infer.branches.ungiven import is_number, tells_none
@@ -19,6 +20,8 @@ from syncguard.read.core import At, Node
 from syncguard.read.tags import BIND, CALL, CONST, DO, FUNCTION, IF, LEAVE, LOOP, MAP, NAME, SEQ
 from syncguard.read.walk import walk
 
+COUNTS: Final = ("+", "-", "*", "//", "%", "neg")
+
 
 def is_something(argument: Node, made: Made, world: World) -> bool:
     """Whether what a call gives cannot be None: it is written out, a number, or filled where it was None."""
@@ -33,6 +36,8 @@ def is_count(argument: Node, made: Made, world: World) -> bool:
     """Whether what a call gives is a number of Python, or a text."""
     if type(argument) is CONST:
         return argument.value is not None
+    if type(argument) is DO:  # with a number, a tensor gives a tensor
+        return argument.what in COUNTS and all(is_count(part, made, world) for part in argument.args)
     return is_number(argument) or (type(argument) is NAME and _is_number(argument.id, made, world))
 
 
@@ -56,7 +61,13 @@ def _counted(part: Node, name: str) -> bool:
     if type(part) is LOOP:
         of, aim = part.iterable, part.target
         return type(aim) is NAME and type(of) is CALL and type(of.fn) is NAME and of.fn.id == "range"
-    return type(part) is BIND and _is_bound(part, name) and part.value is not None and is_number(part.value)
+    of = part.value if type(part) is BIND and _is_bound(part, name) else None
+    return of is not None and _is_plain(of)
+
+
+def _is_plain(node: Node) -> bool:
+    """Whether an expression is a number, with all that it is computed of."""
+    return node.what in COUNTS and all(map(_is_plain, node.args)) if type(node) is DO else is_number(node)
 
 
 def _filled(name: str, made: Made) -> bool:

@@ -83,27 +83,31 @@ def gives_of(caller: Routine, at: At, callee: Routine, callers: Callers, world: 
     if type(node) is not FUNCTION or written is None or last_name(written.fn) != callee.name:
         return ()
     sure, written = not unpacks(written), in_sight(written)
-    tested = _tested(node)
+    tested, handed = _tested(node), _handed(node)
     places, place = positional(node), Place(Frame(world, caller, {}), callers.of(caller.home))
     found: list[Gift] = []
-    for param in node.params if tested else ():
-        values = given(written, param, places, bound(written, callee)) if param.name in tested else []
+    for param in node.params if tested or handed else ():
+        asked = param.name in tested or param.name in handed
+        values = given(written, param, places, bound(written, callee)) if asked else []
         gift = _gift(param.name, values[0], Made(written, caller, Context()), place) if len(values) == 1 else None
-        if gift is not None and (sure or not gift.told):
+        if gift is not None and gift.told and not (sure and param.name in tested):
+            gift = replace(gift, value=None, told="", some=gift.number) if gift.own or gift.number else None
+        if gift is not None:
             found.append(gift)
     return tuple(found)
 
 
 def _tested(node: core.Function) -> set[str]:
-    """The names that a function tests, or that it hands on."""
-    found = set[str]()
-    for part in walk(node.body):
-        if type(part) is IF:
-            found.update([one.id for one in walk(part.test) if type(one) is NAME])
-        elif type(part) is CALL:
-            handed = (*part.args, *[value for _, value in part.keywords])
-            found.update([one.id for one in handed if type(one) is NAME])
-    return found
+    """The names that a function tests."""
+    tests = [part.test for part in walk(node.body) if type(part) is IF]
+    return {one.id for test in tests for one in walk(test) if type(one) is NAME}
+
+
+def _handed(node: core.Function) -> set[str]:
+    """The names that a function hands on."""
+    calls = [part for part in walk(node.body) if type(part) is CALL]
+    given_to = [value for call in calls for value in (*call.args, *[value for _, value in call.keywords])]
+    return {value.id for value in given_to if type(value) is NAME}
 
 
 def _gift(name: str, node: Node, made: Made, place: Place) -> Gift | None:
