@@ -32,8 +32,9 @@ from syncguard.judge.warmth import SLOWER, UNASKED, UNCALLED, UNNAMED, for_calle
 from syncguard.mentions import Mentions
 from syncguard.places import Places
 from syncguard.templates import Templates
-from syncguard.terms import Fact, Finding
+from syncguard.terms import Fact, Finding, Heat
 from syncguard.texts import Files, packages
+from syncguard.unheard import unmade
 from syncguard.unnamed import left_to, uncalled, unnamed
 
 SENDS: Final = ("copy-to-device", "host-data", "built-on-host", "host-index")  # rules of what goes to the device
@@ -59,6 +60,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     uncalled: frozenset[Where]  # private functions that nothing in their packages names
     forsaken: Forsaken  # those that nothing calls yet, or only such
     made: Templates
+    unmade: Mapping[Where, tuple[Heat, str]]  # methods whose class nothing names
     left: Left  # what is never set of objects that are made for nobody else
 
     def told(self, findings: Sequence[Finding], one: Examined) -> list[Finding]:
@@ -75,6 +77,10 @@ class Elsewhere(msgspec.Struct, frozen=True):
         finding = self._warmed(self._asking(finding, where, asks), where, needs, asks)
         finding = as_brought(finding, self.calls, self.hot)
         finding = _unless_set(finding) if not self.there.may_be(where, needs, asks) else finding
+        if where in self.unmade and _by_its_class(finding, where):
+            heat, why = self.unmade[where]
+            way = finding.hot_path if heat == "hot" else ()
+            finding = replace(finding, heat=heat, hot_path=(*way, Fact(why, 0)))
         finding = unless_made_so(unless_given(finding), self.calls, self.left)
         if finding.heat != "unknown":
             return finding
@@ -147,8 +153,27 @@ def elsewhere(
         uncalled=uncalled(((path, f.name) for path, f in unknown if f.alone), files, places),
         forsaken=forsaken(asked, calls, callers, hot, files, places),
         made=made,
+        unmade=unmade(_by_class(examined, calls), calls, files),
         left=_for_nobody_else(left_by_makers(calls, holding), files),
     )
+
+
+def _by_class(examined: Sequence[Examined], calls: Calls) -> Iterator[tuple[str, Function]]:
+    """The methods that hold a finding which nothing but their own class makes hot."""
+    asked = {
+        (one.note.path, finding.function)
+        for one in examined
+        for finding in (*one.findings, *one.allowed)
+        if _by_its_class(finding, (one.note.path, finding.function))
+    }
+    for path in {path for path, _ in asked}:
+        yield from [(path, f) for f in calls.get(path, ()) if (path, f.name) in asked]
+
+
+def _by_its_class(finding: Finding, where: Where) -> bool:
+    """Whether a finding is hot as its class has a method that runs at every step."""
+    first = finding.hot_path[0].text if finding.heat == "hot" and finding.hot_path else ""
+    return first.startswith(f"`{class_of(where)[1]}.") and first.endswith("` runs at every step")
 
 
 def _holding(examined: Sequence[Examined], asked: Callable[[Finding], bool]) -> Iterator[Where]:

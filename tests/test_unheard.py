@@ -118,7 +118,42 @@ def test_scripts_and_small_packages_are_there_for_others(core):
 
 def test_what_is_hot_stays_hot():
     hot = "import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        return x[x > 0]\n"
-    assert found({**HERE, "pkg/core.py": hot})["pkg/core.py"].heat == "hot"
+    finding = found({**HERE, "pkg/core.py": hot})["pkg/core.py"]
+    assert finding.heat == "hot"
+    told = ["`Net.forward` runs at every step", "but nothing in its package names `Net` yet"]
+    assert [fact.text for fact in finding.hot_path] == told
+    named = found({**HERE, "pkg/core.py": hot, "pkg/fit.py": "from pkg.core import Net"})["pkg/core.py"]
+    assert [fact.text for fact in named.hot_path] == told[:1]
+
+
+NETS = "import torch\n\n\n" + "".join(
+    f"class Net{n}(torch.nn.Module):\n    def __init__(self):\n        super(Net{n}, self).__init__()\n\n"
+    f"    def forward(self, x):\n        return x + {n}\n\n\n"
+    for n in range(3)
+)
+LAST = "class Last(torch.nn.Module):\n    def forward(self, x):\n        return self.masked(x)\n\n"
+LAST += "    def masked(self, x):\n        return x[x > 0]\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "heat"),
+    [
+        ({"pkg/fit.py": "from pkg.core import Net0, Net1"}, "cold"),
+        ({"pkg/fit.py": "from pkg.core import Net0"}, "hot"),
+        ({"pkg/fit.py": "from pkg.core import Net0, Net1", "pkg/load.py": "from .core import *"}, "hot"),
+        ({"pkg/fit.py": "from pkg.core import Net0, Net1", "pkg/load.py": "LAST = 'Last'"}, "hot"),
+        ({"pkg/fit.py": "from pkg.core import Net0, Net1", "pkg/net.yaml": "target: pkg.core.Last"}, "hot"),
+        ({"pkg/fit.py": "from pkg.core import Net0, Net1", "tests/test_core.py": "from pkg.core import Last"}, "hot"),
+        ({"pkg/fit.py": "from pkg.core import Net0, Net1", "pkg/core.py": NETS + LAST + "\n\nMADE = Last()\n"}, "hot"),
+    ],
+)
+def test_a_module_that_is_left_over_is_cold(more, heat):
+    finding = found({**HERE, "pkg/core.py": NETS + LAST, **more})["pkg/core.py"]
+    assert finding.heat == heat
+    if heat == "cold":
+        assert [one.text for one in finding.hot_path] == [
+            "nothing in its package names `Last` yet, but others of its file"
+        ]
 
 
 OPS = "".join(f"def op{n}(x: torch.Tensor) -> list:\n    return x.unique().tolist()\n\n\n" for n in range(5))
