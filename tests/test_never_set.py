@@ -69,7 +69,7 @@ def test_its_own_file_may_make_it() -> None:
 
 @pytest.mark.parametrize(
     "made",
-    ["Sine(3, True)", "Sine(3, deep)", "Sine(3, pulse=deep)", "Sine(3, **rest)", "Sine(*rest)", "rest.get('of', Sine)(3)",
+    ["Sine(3, True)", "Sine(3, deep)", "Sine(3, pulse=deep)", "Sine(3, **rest)", "Sine(*rest)", "(deep or Sine)(3)",
      "Sine(3) if deep else Sine(3, True)"],
 )  # fmt: skip
 def test_what_may_be_set_is_an_option(made: str) -> None:

@@ -1,4 +1,4 @@
-"""What a file does when it is started to try what stands in it runs once, and so does what is its own and called there."""
+"""What a file does when it is started to try what stands in it runs once, and what is its own as often."""
 
 from __future__ import annotations
 

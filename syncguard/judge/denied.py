@@ -1,4 +1,4 @@
-"""A call in, whether it says by what it gives that it does not come to where a parameter must be something else, out."""
+"""A call in, whether it says by what it gives that it does not come to where a parameter must be something else out."""
 
 from __future__ import annotations
 

@@ -36,8 +36,8 @@ def unpacks(call: core.Call) -> bool:
 
 
 def in_sight(call: core.Call) -> core.Call:
-    """A call with nothing but what it surely gives: not what it takes out of a list or a dict, nor what has no sure place
-    beside that."""
+    """A call with nothing but what it surely gives: not what it takes out of a list or a dict, nor what has no sure
+    place beside that."""
     if not unpacks(call):
         return call
     args = () if spread(call) else call.args
