@@ -53,7 +53,7 @@ class Entries(msgspec.Struct):
         """The paths by those of these that are made at every step."""
         for caller, function, call in self.giving(where, needs, asks) if deep < DEEPEST else ():
             above: tuple[Fact, ...] | None = function.path if function.heat == "hot" else self.hot.get(caller)
-            asked = (*call.needs, *_handed_on(call, needs))
+            asked = (*call.needs, *handed_needs(call, needs))
             further = handed_on(call, asks)
             if (asked or further) and not call.step and (call.needs or function.heat != "hot"):
                 above = self.way(caller, asked, deep + 1, further)
@@ -94,7 +94,7 @@ def bare(fact: Fact) -> str:
     return text.removeprefix(SEEN).removeprefix(THERE)
 
 
-def _handed_on(call: Called, needs: Needs) -> Iterator[tuple[str, ...]]:
+def handed_needs(call: Called, needs: Needs) -> Iterator[tuple[str, ...]]:
     """What the caller must be given for a call to give what is needed."""
     own = dict(call.hands)
     for names in needs:

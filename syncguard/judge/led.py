@@ -28,6 +28,7 @@ from syncguard.judge.defaults import Place
 from syncguard.judge.giving import as_tensor, asks_of, gives_of, in_all
 from syncguard.judge.heat import around_what
 from syncguard.judge.opted import opted
+from syncguard.judge.refused import refused
 from syncguard.judge.settled import outcome_of
 from syncguard.judge.warmth import Warmth
 from syncguard.read import core
@@ -71,7 +72,11 @@ class Ways(msgspec.Struct, frozen=True):
             return Led(known)
         barred = self._barred(context, routine)
         barred = barred if barred.issuperset(self._of_itself(routine)) else frozenset[At]()
-        return self._giving(self._asked_by(context, routine), routine, 0, barred)
+        led = self._giving(self._asked_by(context, routine), routine, 0, barred)
+        if not barred or led.warmth.heat == "hot":
+            return led
+        told = refused(Place(Frame(self.world, routine, {}), self.callers), context.tests, self.text_of)
+        return Led(led.warmth, (*told, *led.options))
 
     def needed(self) -> dict[tuple[int, int], Asks]:
         """By the places of waits in functions that other files may make hot, the parameters that a call must give for

@@ -9,7 +9,7 @@ import msgspec
 
 from syncguard.judge.called import TENSOR, Ask, Needs, Where
 from syncguard.judge.denied import denied
-from syncguard.judge.entries import Entries, Hot
+from syncguard.judge.entries import DEEPEST, Entries, Hot, handed_needs
 from syncguard.judge.opted import only_where
 from syncguard.terms import Fact
 
@@ -44,4 +44,12 @@ class There(msgspec.Struct):
         known = self.hot.get(where, ())
         if not known or not (needs or asks) or self.to(where, needs, asks):
             return where in self.doubted
-        return any(not call.rare for _, _, call in self.entries.giving(where, needs, asks))
+        return self._may_give(where, needs, asks, 0)
+
+    def _may_give(self, where: Where, needs: Needs, asks: tuple[Ask, ...], deep: int) -> bool:
+        """Whether a call is known that gives what is needed, or hands on what one does that gives it there."""
+        for caller, _, call in self.entries.giving(where, needs, asks) if deep < DEEPEST else ():
+            above = (*handed_needs(call, needs),)
+            if not call.rare and (not above or self._may_give(caller, above, (), deep + 1)):
+                return True
+        return False

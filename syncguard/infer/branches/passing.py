@@ -52,7 +52,9 @@ def none_if_left(param: Param) -> bool:
 def is_default(value: Node, param: Param) -> bool:
     """Whether what is given is the default, written out."""
     default = param.default
-    return type(value) is CONST and type(default) is CONST and value.value is default.value
+    if type(value) is not CONST or type(default) is not CONST:
+        return False
+    return type(value.value) is type(default.value) and bool(value.value == default.value)
 
 
 def left_out(call: Node | None, at: At | None, node: core.Function) -> list[Param]:
