@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Final, TypeVar
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
@@ -40,7 +40,6 @@ from syncguard.unnamed import left_to, uncalled, unnamed
 SENDS: Final = ("copy-to-device", "host-data", "built-on-host", "host-index")  # rules of what goes to the device
 Calls = Mapping[str, tuple[Function, ...]]
 Paths = Mapping[Where, tuple[Fact, ...]]
-Item = TypeVar("Item")
 
 
 class Elsewhere(msgspec.Struct, frozen=True):
@@ -61,7 +60,8 @@ class Elsewhere(msgspec.Struct, frozen=True):
     forsaken: Forsaken  # those that nothing calls yet, or only such
     made: Templates
     unmade: Mapping[Where, tuple[Heat, str]]  # methods whose class nothing names
-    left: Left  # what is never set of objects that are made for nobody else
+    left: Left  # what is never set of the objects that these files make
+    for_others: Callable[[Where], bool]  # whether a class is said to be there for others
 
     def told(self, findings: Sequence[Finding], one: Examined) -> list[Finding]:
         """Findings of a file, but for those that are no hazard unless something makes them hot."""
@@ -81,7 +81,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
             heat, why = self.unmade[where]
             way = finding.hot_path if heat == "hot" else ()
             finding = replace(finding, heat=heat, hot_path=(*way, Fact(why, 0)))
-        finding = unless_made_so(unless_given(finding), self.calls, self.left)
+        finding = unless_made_so(unless_given(finding), self.calls, self.left, self.for_others)
         if finding.heat != "unknown":
             return finding
         if path in self.unused or where in self.uncalled:
@@ -154,7 +154,8 @@ def elsewhere(
         forsaken=forsaken(asked, calls, callers, hot, files, places),
         made=made,
         unmade=unmade(_by_class(examined, calls), calls, files),
-        left=_for_nobody_else(left_by_makers(calls, holding), files),
+        left=left_by_makers(calls),
+        for_others=lambda where: _is_for_others(where, files),
     )
 
 
@@ -182,16 +183,14 @@ def _holding(examined: Sequence[Examined], asked: Callable[[Finding], bool]) -> 
         yield from [(one.note.path, finding.function) for finding in (*one.findings, *one.allowed) if asked(finding)]
 
 
-def _for_nobody_else(classes: Left, files: Files) -> Left:
-    """Those of these classes that are not said to be there for others."""
-    return {
-        where: left
-        for where, left in _unseen_outside(classes, files).items()
-        if not re.search(rf"^__all__\b[^\])]*['\"]{where[1]}['\"]", files.text(where[0]), re.MULTILINE)
-    }
+def _is_for_others(where: Where, files: Files) -> bool:
+    """Whether a class is there for others, as its file says, or an `__init__.py` around it, or stands in no package."""
+    path, name = where
+    said = re.search(rf"^__all__\b[^\])]*['\"]{name}['\"]", files.text(path), re.MULTILINE)
+    return said is not None or not _unseen_outside({where: Fact("", 0)}, files)
 
 
-def _unseen_outside(classes: Mapping[Where, Item], files: Files) -> dict[Where, Item]:
+def _unseen_outside(classes: Mapping[Where, Fact], files: Files) -> dict[Where, Fact]:
     """Those of these classes that no `__init__.py` around them brings in for others."""
     inits = {
         where: [os.path.join(one, "__init__.py") for one in packages(os.path.dirname(where[0]))] for where in classes

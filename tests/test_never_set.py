@@ -96,3 +96,16 @@ def test_what_others_may_make_is_an_option(more: dict[str, str]) -> None:
 def test_what_else_must_be_set_is_an_option_as_before() -> None:
     assert told(test="self.rate > 3") == "hot"
     assert told(test="not self.pulse") == "hot"
+
+
+OPS = "import torch\n\n\ndef pulses(x: torch.Tensor):\n    return x[x > 0]\n"
+CALLS = PARTS.replace("return self.pulses(x)", "return pulses(x)").replace("return x[x > 0]", "return x")
+
+
+@pytest.mark.parametrize(
+    ("made", "heat"), [("Sine(3)", "amortized"), ("Sine(3, True)", "hot"), ("Sine(3, deep)", "hot")]
+)
+def test_what_it_alone_calls_in_another_file(made: str, heat: str) -> None:
+    parts = CALLS.format(test="self.pulse", above="from .ops import pulses\n", more="")
+    files = {"pkg/__init__.py": "", "pkg/ops.py": OPS, "pkg/parts.py": parts, "pkg/net.py": NET.format(made=made)}
+    assert found(files)["pkg/ops.py"].heat == heat

@@ -4,13 +4,13 @@ them."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from msgspec.structs import replace
 
-from syncguard.judge.behind import HERE, HOT
 from syncguard.judge.called import Function, Where, innermost
+from syncguard.judge.entries import SEEN, THERE, bare
 from syncguard.judge.made import class_of, namers
 from syncguard.judge.making import ANYWHERE
 from syncguard.judge.opted import BY_DEFAULT, ONLY
@@ -22,27 +22,25 @@ OWN: Final = "self."
 Left = Mapping[Where, frozenset[str]]
 
 
-def left_by_makers(files: Mapping[str, tuple[Function, ...]], asked: Iterable[Where]) -> dict[Where, frozenset[str]]:
-    """The arguments that all who make objects of a class leave at their defaults, of the classes that hold one of the
-    functions that are asked about."""
-    classes = {where for where in map(class_of, asked) if where[1]}
-    named = namers(files) if classes else {}
-    found = {
-        where: frozenset.intersection(*[frozenset(one.left) for one in named[where]])
-        for where in classes
-        if where in named and (ANYWHERE, where[1]) not in named
-    }
-    return {where: left for where, left in found.items() if left}
+def left_by_makers(files: Mapping[str, tuple[Function, ...]]) -> dict[Where, frozenset[str]]:
+    """The arguments that all who make objects of a class leave at their defaults."""
+    named = namers(files)
+    every = {where: [frozenset(one.left) for one in makers] for where, makers in named.items()}
+    found = {where: frozenset.intersection(*left) for where, left in every.items() if all(left)}
+    return {where: left for where, left in found.items() if left and (ANYWHERE, where[1]) not in named}
 
 
-def unless_made_so(finding: Finding, files: Mapping[str, tuple[Function, ...]], left: Left) -> Finding:
-    """The finding, as often as it was said to run unless it needs what no object is made with."""
+def unless_made_so(
+    finding: Finding, files: Mapping[str, tuple[Function, ...]], left: Left, for_others: Callable[[Where], bool]
+) -> Finding:
+    """The finding, as often as it was said to run unless it needs what no object is made with of a class that is there
+    for nobody else."""
     if finding.heat not in ("hot", "unknown"):
         return finding
     for fact in finding.options:
         where = _owner(fact, finding, files)
         names = _asked(fact) if where in left else []
-        if names and all(name in left[where] for name in names):
+        if names and all(name in left[where] for name in names) and not for_others(where):
             told = f"but nothing that makes `{where[1]}` sets `{names[0]}`"
             return replace(finding, heat="amortized", hot_path=(*finding.hot_path, Fact(told, 0)))
     return finding
@@ -57,8 +55,10 @@ def _owner(fact: Fact, finding: Finding, files: Mapping[str, tuple[Function, ...
 
 def _asked(fact: Fact) -> list[str]:
     """The arguments of the constructor that an option hangs on; none where it hangs on something else."""
-    test, by_default, default = fact.text.removeprefix(HERE).removeprefix(HOT).partition(BY_DEFAULT)
+    test, by_default, default = bare(fact).partition(BY_DEFAULT)
     names = OPTION.findall(default)
     if not (by_default and test.startswith(ONLY)) or not all(name.startswith(OWN) for name in names):
         return []
+    if fact.text.startswith((SEEN, THERE)) and not all(name in test for name in names):
+        return []  # who calls it has these
     return [name.removeprefix(OWN).lstrip("_") for name in names]
