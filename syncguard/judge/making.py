@@ -3,7 +3,7 @@ make an object, or to have another file make one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import Final
 
 from syncguard.infer.branches.passing import given, is_default, positional, unpacks
@@ -36,6 +36,7 @@ def making(
     """By the functions that name them, these classes."""
     known = dict(_known(home, world))
     found: dict[Routine, list[Called]] = {}
+    called = _calls(known, home) if known else {}
     for name, every in namings(home, known, lines_with({name.rpartition(".")[2] for name in known}, home)).items():
         by: dict[Routine, list[tuple[Fact, ...]]] = {}
         first: dict[Routine, int] = {}
@@ -45,7 +46,7 @@ def making(
                 told = around(who, Context(tests=tests)) if tests and routine is not None else ()
                 by.setdefault(who, []).append(told)
                 first.setdefault(who, line)
-        left = tuple(sorted(_left(name, len(every), home, world))) if by else ()
+        left = tuple(sorted(_left(name, called[name], len(every), home, world))) if by and name in called else ()
         for who, told_by_each in by.items():
             path, which = known[name]
             found.setdefault(who, []).append(
@@ -54,28 +55,33 @@ def making(
     return {who: tuple(calls) for who, calls in found.items()}
 
 
-def _left(name: str, named: int, home: Home, world: World) -> frozenset[str]:
+def _left(name: str, calls: list[Call], named: int, home: Home, world: World) -> frozenset[str]:
     """The arguments of a constructor that every object which a file makes of a class has at their defaults; none where
     the file does anything else with the class, or where something may make one unseen."""
     held = world.brought(home.env[name], home.top) if name in home.env and home.top is not None else UNKNOWN
     info = held.info if type(held) is ClassOf else None
-    maker = maker_of(info) if info is not None else None
-    if info is None or maker is None or type(maker.node) is not FUNCTION or _made_unseen(info, world):
+    if info is None or home.top is None:
         return frozenset()
-    calls = _calls(name, info, home)
-    if len(calls) < named:
+    calls = [call for call in calls if info.home is not home or not around(info.node.at, call.at)]
+    maker = maker_of(info) if len(calls) >= named else None
+    if maker is None or type(maker.node) is not FUNCTION or _made_unseen(info, world):
         return frozenset()
+    home.top.uses.update({**info.elsewhere, (maker.home.path, maker.qualname): None})
     params = [param for param in maker.node.params if type(param.default) is CONST]
     places = positional(maker.node)[1:]
     return frozenset([param.name for param in params if all(_leaves(call, param, places) for call in calls)])
 
 
-def _calls(name: str, info: ClassInfo, home: Home) -> list[Call]:
-    """The calls of a class by its name, but for its own; none where a text has the name, too."""
-    if any(type(part) is CONST and part.value == name for part in home.pieces):
-        return []
-    calls = [part for part in home.pieces if type(part) is CALL and type(part.fn) is NAME and part.fn.id == name]
-    return [call for call in calls if info.home is not home or not around(info.node.at, call.at)]
+def _calls(names: Container[str], home: Home) -> dict[str, list[Call]]:
+    """The calls of what has one of these names; of what a text has the name of, too, none."""
+    found: dict[str, list[Call]] = {}
+    texts = set[str]()
+    for part in home.pieces:
+        if type(part) is CALL and type(part.fn) is NAME and part.fn.id in names:
+            found.setdefault(part.fn.id, []).append(part)
+        elif type(part) is CONST and isinstance(part.value, str) and part.value in names:
+            texts.add(part.value)
+    return {name: calls for name, calls in found.items() if name not in texts}
 
 
 def _leaves(call: Call, param: Param, places: list[Param]) -> bool:
