@@ -32,9 +32,9 @@ from syncguard.judge.warmth import SLOWER, UNASKED, UNCALLED, UNNAMED, for_calle
 from syncguard.mentions import Mentions
 from syncguard.places import Places
 from syncguard.templates import Templates
-from syncguard.terms import Fact, Finding, Heat
+from syncguard.terms import Fact, Finding
 from syncguard.texts import Files, packages
-from syncguard.unheard import unmade
+from syncguard.unheard import unheard
 from syncguard.unnamed import left_to, uncalled, unnamed
 
 SENDS: Final = ("copy-to-device", "host-data", "built-on-host", "host-index")  # rules of what goes to the device
@@ -59,7 +59,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     uncalled: frozenset[Where]  # private functions that nothing in their packages names
     forsaken: Forsaken  # those that nothing calls yet, or only such
     made: Templates
-    unmade: Mapping[Where, tuple[Heat, str]]  # methods whose class nothing names
+    unmade: Mapping[Where, str]  # methods whose class nothing names
     left: Left  # what is never set of the objects that these files make
     for_others: Callable[[Where], bool]  # whether a class is said to be there for others
 
@@ -78,9 +78,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
         finding = as_brought(finding, self.calls, self.hot)
         finding = _unless_set(finding) if not self.there.may_be(where, needs, asks) else finding
         if where in self.unmade and _by_its_class(finding, where):
-            heat, why = self.unmade[where]
-            way = finding.hot_path if heat == "hot" else ()
-            finding = replace(finding, heat=heat, hot_path=(*way, Fact(why, 0)))
+            finding = replace(finding, hot_path=(*finding.hot_path, Fact(f"but {self.unmade[where]}", 0)))
         finding = unless_made_so(unless_given(finding), self.calls, self.left, self.for_others)
         if finding.heat != "unknown":
             return finding
@@ -153,7 +151,7 @@ def elsewhere(
         uncalled=uncalled(((path, f.name) for path, f in unknown if f.alone), files, places),
         forsaken=forsaken(asked, calls, callers, hot, files, places),
         made=made,
-        unmade=unmade(_by_class(examined, calls), calls, files),
+        unmade=unheard(_by_class(examined, calls), (), files),
         left=left_by_makers(calls),
         for_others=lambda where: _is_for_others(where, files),
     )

@@ -8,7 +8,6 @@ from itertools import islice
 from typing import Final
 
 from syncguard.judge.called import Function, Where, last_part
-from syncguard.terms import Heat
 from syncguard.texts import SAID, Files, module_name, outermost
 
 FEW: Final = 3  # files of a package that is there for what calls it from outside
@@ -57,30 +56,6 @@ def left_over(
         if kept and not _is_taken_whole(path, naming[module_name(path)], files):
             found.add((path, name))
     return frozenset(found)
-
-
-def unmade(
-    asked: Iterable[tuple[str, Function]], calls: Mapping[str, tuple[Function, ...]], files: Files
-) -> dict[Where, tuple[Heat, str]]:
-    """What is said of those of these hot methods whose class nothing in its package names; they are cold where the
-    package takes others out of the same file."""
-    told = unheard(asked, (), files)
-    beside = {path: {_first(f.name) for f in calls.get(path, ())} - {""} for path, _ in told}
-    wanted: dict[str, set[str]] = {}
-    for path, others in beside.items():
-        wanted.setdefault(outermost(path), set()).update((*others, module_name(path)))
-    having = {package: files.naming(names, package) for package, names in wanted.items()}
-    found: dict[Where, tuple[Heat, str]] = {}
-    for (path, name), text in told.items():
-        naming = having[outermost(path)]
-        taken = [other for other in beside[path] - {_first(name)} if {*naming[other]} - {path}]
-        left = len(taken) >= SOME and not _is_taken_whole(path, naming[module_name(path)], files)
-        found[path, name] = ("cold", f"{text}, but others of its file") if left else ("hot", f"but {text}")
-    return found
-
-
-def _first(name: str) -> str:
-    return name.partition(".")[0]
 
 
 def _makes(text: str, owner: str) -> bool:

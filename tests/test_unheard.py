@@ -126,34 +126,29 @@ def test_what_is_hot_stays_hot():
     assert [fact.text for fact in named.hot_path] == told[:1]
 
 
-NETS = "import torch\n\n\n" + "".join(
-    f"class Net{n}(torch.nn.Module):\n    def __init__(self):\n        super(Net{n}, self).__init__()\n\n"
-    f"    def forward(self, x):\n        return x + {n}\n\n\n"
-    for n in range(3)
-)
-LAST = "class Last(torch.nn.Module):\n    def forward(self, x):\n        return self.masked(x)\n\n"
-LAST += "    def masked(self, x):\n        return x[x > 0]\n"
+NET = "import torch\n\n\nclass Net(torch.nn.Module):\n    def __init__(self):\n        super(Net, self).__init__()\n\n"
+NET += "    def forward(self, x):\n        return self.masked(x)\n\n    def masked(self, x):\n        return x[x > 0]\n"
 
 
 @pytest.mark.parametrize(
-    ("more", "heat"),
+    "more",
     [
-        ({"pkg/fit.py": "from pkg.core import Net0, Net1"}, "cold"),
-        ({"pkg/fit.py": "from pkg.core import Net0"}, "hot"),
-        ({"pkg/fit.py": "from pkg.core import Net0, Net1", "pkg/load.py": "from .core import *"}, "hot"),
-        ({"pkg/fit.py": "from pkg.core import Net0, Net1", "pkg/load.py": "LAST = 'Last'"}, "hot"),
-        ({"pkg/fit.py": "from pkg.core import Net0, Net1", "pkg/net.yaml": "target: pkg.core.Last"}, "hot"),
-        ({"pkg/fit.py": "from pkg.core import Net0, Net1", "tests/test_core.py": "from pkg.core import Last"}, "hot"),
-        ({"pkg/fit.py": "from pkg.core import Net0, Net1", "pkg/core.py": NETS + LAST + "\n\nMADE = Last()\n"}, "hot"),
+        {},
+        {"pkg/fit.py": "from pkg.core import *"},
+        {"pkg/fit.py": "from pkg.core import Net"},
+        {"pkg/fit.py": "NET = 'Net'"},
+        {"pkg/net.yaml": "target: pkg.core.Net"},
+        {"tests/test_core.py": "from pkg.core import Net"},
+        {"pkg/core.py": NET + "\n\nMADE = Net()\n"},
+        {"pkg/core.py": NET + "\n\nclass Deep(Net):\n    pass\n"},
+        {"pkg/core.py": "__all__ = ['Net']\n" + NET},
     ],
 )
-def test_a_module_that_is_left_over_is_cold(more, heat):
-    finding = found({**HERE, "pkg/core.py": NETS + LAST, **more})["pkg/core.py"]
-    assert finding.heat == heat
-    if heat == "cold":
-        assert [one.text for one in finding.hot_path] == [
-            "nothing in its package names `Last` yet, but others of its file"
-        ]
+def test_a_module_that_something_names_is_hot_without_more(more):
+    finding = found({**HERE, "pkg/core.py": NET, **more})["pkg/core.py"]
+    unnamed = not more or "*" in more.get("pkg/fit.py", "")
+    assert finding.heat == "hot"
+    assert finding.hot_path[-1].text.startswith("but nothing in its package names `Net`") is unnamed
 
 
 OPS = "".join(f"def op{n}(x: torch.Tensor) -> list:\n    return x.unique().tolist()\n\n\n" for n in range(5))
