@@ -90,7 +90,7 @@ class Net(torch.nn.Module):
         ("size is None", "size=len(x), **rest", ("unknown", ["only where `size` is not given"])),
         ("size is None", "size=x", ("hot", ["only where `size` is not given"])),
         ("size is None", "**rest", ("hot", [])),
-        ("how == 'max'", "how='mean'", ("amortized", ["only where `how == 'max'` holds"])),
+        ("how == 'max'", "how='mean'", ("amortized", [])),
         ("how == 'max'", "how='max'", ("hot", [])),
     ],
 )

@@ -23,7 +23,7 @@ from syncguard.judge.behind import HERE, HOT
 from syncguard.judge.called import Ask, Gift
 from syncguard.judge.called import Needs as Asks
 from syncguard.judge.calling import Callers, Calling, call_at
-from syncguard.judge.common import common
+from syncguard.judge.common import common, test_of
 from syncguard.judge.defaults import Place
 from syncguard.judge.giving import as_tensor, asks_of, gives_of, in_all
 from syncguard.judge.heat import around_what
@@ -35,7 +35,7 @@ from syncguard.read import core
 from syncguard.read.core import At, Node, Param
 from syncguard.read.tags import CONST, FUNCTION, NAME
 from syncguard.read.walk import walk
-from syncguard.terms import Fact
+from syncguard.terms import Fact, Heat
 
 LEAST: Final = 2  # facts of a path that ends with a call
 DEEPEST: Final = 4  # functions that hand on what they are given
@@ -43,14 +43,21 @@ DEEPEST: Final = 4  # functions that hand on what they are given
 
 class Led(msgspec.Struct, frozen=True):
     """How often a place runs by the calls that lead to it, and the options that these stand behind where others lead
-    elsewhere."""
+    elsewhere, and what is asked for that these do not give."""
 
     warmth: Warmth
     options: tuple[Fact, ...] = ()
+    refused: tuple[Fact, ...] = ()
 
-    def besides(self, own: tuple[Fact, ...]) -> list[Fact]:
-        """The options of the calls, but for those that the place itself names, too."""
-        return [fact for fact in self.options if not any(fact.text.endswith(one.text) for one in own)]
+    def besides(self, own: tuple[Fact, ...], heat: Heat) -> list[Fact]:
+        """The options of the calls, but for those that the place itself names, too; what they do not give is told of
+        a place to which no others are known to lead."""
+        more = self.refused if heat == "unknown" else ()
+        had = {test_of(one.text) for one in own}
+        return [
+            *[fact for fact in more if fact.text not in had],
+            *[fact for fact in self.options if not any(fact.text.endswith(one.text) for one in own)],
+        ]
 
 
 Item = TypeVar("Item")
@@ -76,7 +83,7 @@ class Ways(msgspec.Struct, frozen=True):
         if not barred or led.warmth.heat == "hot":
             return led
         told = refused(Place(Frame(self.world, routine, {}), self.callers), context.tests, self.text_of)
-        return Led(led.warmth, (*told, *led.options))
+        return Led(led.warmth, led.options, told)
 
     def needed(self) -> dict[tuple[int, int], Asks]:
         """By the places of waits in functions that other files may make hot, the parameters that a call must give for
