@@ -109,3 +109,23 @@ def test_what_it_alone_calls_in_another_file(made: str, heat: str) -> None:
     parts = CALLS.format(test="self.pulse", above="from .ops import pulses\n", more="")
     files = {"pkg/__init__.py": "", "pkg/ops.py": OPS, "pkg/parts.py": parts, "pkg/net.py": NET.format(made=made)}
     assert found(files)["pkg/ops.py"].heat == heat
+
+
+TOP = "from .net import Net\n\n\ndef made():\n    return Net({given})\n"
+DEEP = PARTS.format(test="x.dim() > 1", above="", more="")
+
+
+@pytest.mark.parametrize(
+    ("given", "init", "heat"),
+    [
+        ("", "", "amortized"),
+        ("deep=False", "", "amortized"),
+        ("True", "", "hot"),
+        ("", "from .parts import Sine\n", "hot"),
+        ("", "from .net import Net\n", "hot"),
+    ],
+)
+def test_what_is_made_for_what_nothing_sets(given: str, init: str, heat: str) -> None:
+    net = NET.format(made="Sine(3) if deep else None").replace(", **rest", "")
+    files = {"pkg/__init__.py": init, "pkg/parts.py": DEEP, "pkg/net.py": net, "pkg/top.py": TOP.format(given=given)}
+    assert found(files)["pkg/parts.py"].heat == heat

@@ -9,11 +9,12 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from syncguard.judge.called import Function, Where, innermost
+from syncguard.judge.built import MADE
+from syncguard.judge.called import Function, Where, innermost, last_part
 from syncguard.judge.entries import SEEN, THERE, bare
 from syncguard.judge.made import class_of, namers
 from syncguard.judge.making import ANYWHERE
-from syncguard.judge.opted import BY_DEFAULT, ONLY
+from syncguard.judge.opted import BY_DEFAULT, NAMED, ONLY, SEEN_MADE
 from syncguard.terms import Fact, Finding
 
 OPTION: Final = re.compile(r"`([^`]+)` is ")
@@ -37,27 +38,32 @@ def unless_made_so(
     for nobody else."""
     if finding.heat not in ("hot", "unknown"):
         return finding
+    own = class_of((finding.site.path, finding.function))
     for fact in finding.options:
-        where = _owner(fact, finding, files)
-        names = _asked(fact) if where in left else []
+        where, within = _around(fact, finding, files)
+        names = _asked(fact, within) if where in left else []
+        if fact.text.startswith((MADE, SEEN_MADE)) and (not own[1] or for_others(own)):
+            continue  # who has the class may make it as they please
         if names and all(name in left[where] for name in names) and not for_others(where):
             told = f"but nothing that makes `{where[1]}` sets `{names[0]}`"
             return replace(finding, heat="amortized", hot_path=(*finding.hot_path, Fact(told, 0)))
     return finding
 
 
-def _owner(fact: Fact, finding: Finding, files: Mapping[str, tuple[Function, ...]]) -> Where:
-    """The class in which an option is asked for."""
+def _around(fact: Fact, finding: Finding, files: Mapping[str, tuple[Function, ...]]) -> tuple[Where, str]:
+    """The class in which an option is asked for, and the method."""
     path = fact.path or finding.site.path
     function = innermost(files.get(path, ()), fact.line)
-    return class_of((path, function.name)) if function is not None else ("", "")
+    return (class_of((path, function.name)), last_part(function.name)) if function is not None else (("", ""), "")
 
 
-def _asked(fact: Fact) -> list[str]:
+def _asked(fact: Fact, within: str) -> list[str]:
     """The arguments of the constructor that an option hangs on; none where it hangs on something else."""
-    test, by_default, default = bare(fact).partition(BY_DEFAULT)
+    text = bare(fact).removeprefix(MADE).removeprefix(SEEN_MADE).removeprefix(NAMED)
+    test, by_default, default = text.partition(BY_DEFAULT)
     names = OPTION.findall(default)
-    if not (by_default and test.startswith(ONLY)) or not all(name.startswith(OWN) for name in names):
+    own = [name.startswith(OWN) or (within == "__init__" and name.isidentifier()) for name in names]
+    if not (by_default and test.startswith(ONLY) and all(own)):
         return []
     if fact.text.startswith((SEEN, THERE)) and not all(name in test for name in names):
         return []  # who calls it has these
