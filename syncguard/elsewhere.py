@@ -33,7 +33,7 @@ from syncguard.mentions import Mentions
 from syncguard.places import Places
 from syncguard.templates import Templates
 from syncguard.terms import Fact, Finding
-from syncguard.texts import Files, packages
+from syncguard.texts import Files, outermost, packages
 from syncguard.unheard import unheard
 from syncguard.unnamed import left_to, uncalled, unnamed
 
@@ -153,7 +153,7 @@ def elsewhere(
         made=made,
         unmade=unheard(_by_class(examined, calls), (), files),
         left=left_by_makers(calls),
-        for_others=lambda where: _is_for_others(where, files),
+        for_others=lambda where: _is_for_others(where, calls, files, places),
     )
 
 
@@ -181,11 +181,15 @@ def _holding(examined: Sequence[Examined], asked: Callable[[Finding], bool]) -> 
         yield from [(one.note.path, finding.function) for finding in (*one.findings, *one.allowed) if asked(finding)]
 
 
-def _is_for_others(where: Where, files: Files) -> bool:
-    """Whether a class is there for others, as its file says, or an `__init__.py` around it, or stands in no package."""
+def _is_for_others(where: Where, calls: Calls, files: Files, places: Places) -> bool:
+    """Whether a class is there for others, as its file says, or an `__init__.py` around it, or stands in no package; or
+    whether a file names it of which nobody knows what it calls: a configuration."""
     path, name = where
     said = re.search(rf"^__all__\b[^\])]*['\"]{name}['\"]", files.text(path), re.MULTILINE)
-    return said is not None or not _unseen_outside({where: Fact("", 0)}, files)
+    if said is not None or not _unseen_outside({where: Fact("", 0)}, files):
+        return True
+    naming = files.naming({name}, outermost(path))[name]
+    return any(one not in calls and not places.is_test(one) for one in naming)
 
 
 def _unseen_outside(classes: Mapping[Where, Fact], files: Files) -> dict[Where, Fact]:

@@ -45,7 +45,7 @@ def told(made: str = "Sine(3)", test: str = "self.pulse", above: str = "", more:
         "pkg/__init__.py": others.pop("init", ""),
         "pkg/parts.py": PARTS.format(test=test, above=above, more=more),
         "pkg/net.py": NET.format(made=made),
-        **{name.replace("__", "/") + ".py": text for name, text in others.items()},
+        **{name if "." in name else name.replace("__", "/") + ".py": text for name, text in others.items()},
     }
     finding = found(files)["pkg/parts.py"]
     return finding.hot_path[-1].text if finding.heat == "amortized" else finding.heat
@@ -87,6 +87,7 @@ def test_what_may_be_set_is_an_option(made: str) -> None:
         {"more": "\n    @classmethod\n    def of(cls, **given):\n        return cls(**given)\n"},
         {"pkg__other": "from .parts import Sine\n\nMADE = {'sine': Sine}\n"},
         {"pkg__other": "from . import parts\n\nmade = parts.Sine(3, True)\n"},
+        {"pkg/made.yaml": "sine:\n  _target_: pkg.parts.Sine\n  pulse: true\n"},
     ],
 )
 def test_what_others_may_make_is_an_option(more: dict[str, str]) -> None:
