@@ -4,7 +4,8 @@ which options."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -14,7 +15,7 @@ from syncguard.errands import Errands, Told
 from syncguard.examine import Examined
 from syncguard.forsaken import Forsaken, forsaken
 from syncguard.judge.brought import as_brought
-from syncguard.judge.called import Function, Needs, Where
+from syncguard.judge.called import Ask, Function, Needs, Where
 from syncguard.judge.common import test_of
 from syncguard.judge.entries import Callers, Entries, bare, doubted
 from syncguard.judge.gated import gated
@@ -22,6 +23,7 @@ from syncguard.judge.giving import Given
 from syncguard.judge.idle import idle
 from syncguard.judge.led_there import There
 from syncguard.judge.made import class_of, made_behind, made_on_host, with_options
+from syncguard.judge.never_set import Left, left_by_makers, unless_made_so
 from syncguard.judge.opted import off_by_default
 from syncguard.judge.processes import gpuless
 from syncguard.judge.reach import behind
@@ -31,7 +33,8 @@ from syncguard.mentions import Mentions
 from syncguard.places import Places
 from syncguard.templates import Templates
 from syncguard.terms import Fact, Finding
-from syncguard.texts import Files, packages
+from syncguard.texts import Files, outermost, packages
+from syncguard.unheard import unheard
 from syncguard.unnamed import left_to, uncalled, unnamed
 
 SENDS: Final = ("copy-to-device", "host-data", "built-on-host", "host-index")  # rules of what goes to the device
@@ -56,6 +59,9 @@ class Elsewhere(msgspec.Struct, frozen=True):
     uncalled: frozenset[Where]  # private functions that nothing in their packages names
     forsaken: Forsaken  # those that nothing calls yet, or only such
     made: Templates
+    unmade: Mapping[Where, str]  # methods whose class nothing names
+    left: Left  # what is never set of the objects that these files make
+    for_others: Callable[[Where], bool]  # whether a class is said to be there for others
     places: Places
 
     def told(self, findings: Sequence[Finding], one: Examined) -> list[Finding]:
@@ -68,10 +74,13 @@ class Elsewhere(msgspec.Struct, frozen=True):
         if (made := self.made_there.get(class_of(where))) is not None and finding.name not in SENDS:
             return replace(finding, heat="cold", hot_path=(made,))
         needs = one.needs.get((finding.site.line, finding.site.column), ())
-        finding = self._warmed(self._asking(finding, where, one), where, needs)
+        asks = one.wants.get((finding.site.line, finding.site.column), ())
+        finding = self._warmed(self._asking(finding, where, asks), where, needs, asks)
         finding = as_brought(finding, self.calls, self.hot)
-        finding = _unless_set(finding) if not self.there.may_be(where, needs) else finding
-        finding = unless_given(finding)
+        finding = _unless_set(finding) if not self.there.may_be(where, needs, asks) else finding
+        if where in self.unmade and _by_its_class(finding, where):
+            finding = replace(finding, hot_path=(*finding.hot_path, Fact(f"but {self.unmade[where]}", 0)))
+        finding = unless_made_so(unless_given(finding), self.calls, self.left, self.for_others)
         if finding.heat != "unknown":
             return finding
         if path in self.unused or where in self.uncalled:
@@ -82,16 +91,15 @@ class Elsewhere(msgspec.Struct, frozen=True):
         told = self.forsaken.told.get(where)  # it may be unused, or there for others
         return replace(finding, hot_path=(Fact(told, 0),)) if told else finding
 
-    def _asking(self, finding: Finding, where: Where, one: Examined) -> Finding:
+    def _asking(self, finding: Finding, where: Where, asks: tuple[Ask, ...]) -> Finding:
         """A finding with the options that other files say it stands behind."""
-        asks = one.wants.get((finding.site.line, finding.site.column), ())
-        had = {test_of(fact.text) for fact in finding.options}
-        more = [fact for fact in self.given.options(where, asks) if test_of(bare(fact)) not in had]
         kept = self.given.still(where, finding.options, self.places) if finding.options else ()
-        finding = replace(finding, options=(*more, *kept)) if more or kept != finding.options else finding
+        more = with_more(finding, self.given.options(where, asks)).options[: -len(finding.options) or None]
+        if more or kept != finding.options:
+            finding = replace(finding, options=(*more, *kept))
         return with_options(finding, where, self.options, self.made_for)
 
-    def _warmed(self, finding: Finding, where: Where, needs: Needs) -> Finding:
+    def _warmed(self, finding: Finding, where: Where, needs: Needs, asks: tuple[Ask, ...]) -> Finding:
         """A finding in a function of which other files say how often it runs, as far as they give what it needs."""
         if not _may_be_told(finding):
             return finding
@@ -100,8 +108,9 @@ class Elsewhere(msgspec.Struct, frozen=True):
             return finding if known else replace(finding, heat="amortized", hot_path=self.rare[where])
         if where in self.hosted:
             return replace(finding, heat="cold", hot_path=(self.hosted[where],))
-        if way := self.there.to(where, needs):
+        if way := self.there.to(where, needs, asks):
             return replace(finding, heat="hot", hot_path=way)
+        finding = with_more(finding, self.there.refused(where, needs, asks))
         if where in self.errands and finding.heat == "unknown":
             heat, way = self.errands[where]
             sends = finding.name in SENDS and for_host(way)  # to the device, whoever has it do so
@@ -146,14 +155,46 @@ def elsewhere(
         uncalled=uncalled(((path, f.name) for path, f in unknown if f.alone), files, places),
         forsaken=forsaken(asked, calls, callers, hot, files, places),
         made=made,
+        unmade=unheard(_by_class(examined, calls), (), files),
+        left=left_by_makers(calls),
+        for_others=lambda where: _is_for_others(where, calls, files, places),
         places=places,
     )
+
+
+def _by_class(examined: Sequence[Examined], calls: Calls) -> Iterator[tuple[str, Function]]:
+    """The methods that hold a finding which nothing but their own class makes hot."""
+    asked = {
+        (one.note.path, finding.function)
+        for one in examined
+        for finding in (*one.findings, *one.allowed)
+        if _by_its_class(finding, (one.note.path, finding.function))
+    }
+    for path in {path for path, _ in asked}:
+        yield from [(path, f) for f in calls.get(path, ()) if (path, f.name) in asked]
+
+
+def _by_its_class(finding: Finding, where: Where) -> bool:
+    """Whether a finding is hot as its class has a method that runs at every step."""
+    first = finding.hot_path[0].text if finding.heat == "hot" and finding.hot_path else ""
+    return first.startswith(f"`{class_of(where)[1]}.") and first.endswith("` runs at every step")
 
 
 def _holding(examined: Sequence[Examined], asked: Callable[[Finding], bool]) -> Iterator[Where]:
     """The functions that hold a finding which is asked for."""
     for one in examined:
         yield from [(one.note.path, finding.function) for finding in (*one.findings, *one.allowed) if asked(finding)]
+
+
+def _is_for_others(where: Where, calls: Calls, files: Files, places: Places) -> bool:
+    """Whether a class is there for others, as its file says, or an `__init__.py` around it, or stands in no package; or
+    whether a file names it of which nobody knows what it calls: a configuration."""
+    path, name = where
+    said = re.search(rf"^__all__\b[^\])]*['\"]{name}['\"]", files.text(path), re.MULTILINE)
+    if said is not None or not _unseen_outside({where: Fact("", 0)}, files):
+        return True
+    naming = files.naming({name}, outermost(path))[name]
+    return any(one not in calls and not places.is_test(one) for one in naming)
 
 
 def _unseen_outside(classes: Mapping[Where, Fact], files: Files) -> dict[Where, Fact]:
@@ -175,6 +216,13 @@ def _is_unknown(finding: Finding) -> bool:
 def _may_be_told(finding: Finding) -> bool:
     """Whether another file may say how often this runs."""
     return _is_unknown(finding) or (finding.heat in SLOWER and for_callers(finding.hot_path))
+
+
+def with_more(finding: Finding, options: Iterable[Fact]) -> Finding:
+    """A finding with options before its own, but for those that these tell."""
+    had = {test_of(bare(fact)) for fact in finding.options}
+    more = [fact for fact in options if test_of(bare(fact)) not in had]
+    return replace(finding, options=(*more, *finding.options)) if more else finding
 
 
 def _unless_set(finding: Finding) -> Finding:

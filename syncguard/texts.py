@@ -14,7 +14,7 @@ from syncguard.read.project import INSTALLED, MARKS, listing
 from syncguard.read.source import Source, read
 from syncguard.read.words import FEW, Wanted, numbers_of
 
-READABLE: Final = (".py", ".pyi", ".pyx", ".ipynb")
+READABLE: Final = (".py", ".pyi", ".pyx", ".ipynb", ".yaml", ".yml", ".gin")  # which may say what is made
 SCRIPTS: Final = 300  # that are looked at beside a package
 DEEP: Final = 2  # folders below the top
 ENVIRONMENT: Final = ("pyvenv.cfg", "node_modules", *INSTALLED)  # what tells a folder of other people's files
@@ -89,11 +89,12 @@ class Files:
         return self._has[path, pattern]
 
     def has_once(self, path: str, name: str, within: tuple[int, int] = (0, 0)) -> bool:
-        """Whether a file has a name in one place; the lines of one function are one."""
+        """Whether a file has a name in one place, but where a class asks for those above it; the lines of one function
+        are one."""
         text = self.text(path)
         if text.count(name) == 1:
             return True
-        lines = [text.count("\n", 0, met.start()) + 1 for met in re.finditer(rf"\b{name}\b", text)]
+        lines = [text.count("\n", 0, met.start()) + 1 for met in re.finditer(rf"(?<!super\()\b{name}\b", text)]
         inside = [line for line in lines if within[0] <= line <= within[1]]
         return len(lines) - len(inside) + bool(inside) == 1
 

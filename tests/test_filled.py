@@ -67,3 +67,35 @@ def test_a_call_that_gives_something_does_not_lead_there(body):
 )
 def test_a_call_that_may_give_nothing_does(body):
     assert heat(body) == "hot"
+
+
+SIZED = """
+import torch
+
+
+class Net(torch.nn.Module):
+    def total(self, x, *rest, size=None, how="sum"):
+        n = x.max().item() if {test} else 3
+        return x * n
+
+    def forward(self, x, **rest):
+        return self.total(x, {given})
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "given", "expected"),
+    [
+        ("size is None", "size=x.shape[0]", ("unknown", ["only where `size` is not given"])),
+        ("size is None", "size=len(x), **rest", ("unknown", ["only where `size` is not given"])),
+        ("size is None", "size=x", ("hot", ["only where `size` is not given"])),
+        ("size is None", "**rest", ("hot", [])),
+        ("how == 'max'", "how='mean'", ("amortized", [])),
+        ("how == 'max'", "how='max'", ("hot", [])),
+    ],
+)
+def test_what_no_call_asks_for_is_an_option(test, given, expected):
+    text = SIZED.format(test=test, given=given)
+    findings = pipeline.check(["-"], Config(heat="all", cache=False), text).findings
+    told = [[fact.text for fact in one.options if "by default" not in fact.text] for one in findings]
+    assert [(one.heat, options) for one, options in zip(findings, told, strict=True)] == [expected]

@@ -51,7 +51,7 @@ STEPS = "only where `steps == 0` does not hold; by default `self.steps` is `0`"
         ("refine(x, self.steps)", "not steps", ["only where `steps` holds; by default `self.steps` is `0`"]),
         ("refine(x, self.steps)", "steps > 0", []),
         ("refine(x, self.rounds)", "steps == 0", []),
-        ("refine(x, 0)", "steps == 0", []),
+        ("refine(x, 3)", "steps == 0", []),
         ("refine(x, self.steps) + refine(x, self.rounds)", "steps == 0", []),
         ("refine(*x)", "steps == 0", []),
     ],

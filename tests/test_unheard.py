@@ -118,7 +118,37 @@ def test_scripts_and_small_packages_are_there_for_others(core):
 
 def test_what_is_hot_stays_hot():
     hot = "import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        return x[x > 0]\n"
-    assert found({**HERE, "pkg/core.py": hot})["pkg/core.py"].heat == "hot"
+    finding = found({**HERE, "pkg/core.py": hot})["pkg/core.py"]
+    assert finding.heat == "hot"
+    told = ["`Net.forward` runs at every step", "but nothing in its package names `Net` yet"]
+    assert [fact.text for fact in finding.hot_path] == told
+    named = found({**HERE, "pkg/core.py": hot, "pkg/fit.py": "from pkg.core import Net"})["pkg/core.py"]
+    assert [fact.text for fact in named.hot_path] == told[:1]
+
+
+NET = "import torch\n\n\nclass Net(torch.nn.Module):\n    def __init__(self):\n        super(Net, self).__init__()\n\n"
+NET += "    def forward(self, x):\n        return self.masked(x)\n\n    def masked(self, x):\n        return x[x > 0]\n"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"pkg/fit.py": "from pkg.core import *"},
+        {"pkg/fit.py": "from pkg.core import Net"},
+        {"pkg/fit.py": "NET = 'Net'"},
+        {"pkg/net.yaml": "target: pkg.core.Net"},
+        {"tests/test_core.py": "from pkg.core import Net"},
+        {"pkg/core.py": NET + "\n\nMADE = Net()\n"},
+        {"pkg/core.py": NET + "\n\nclass Deep(Net):\n    pass\n"},
+        {"pkg/core.py": "__all__ = ['Net']\n" + NET},
+    ],
+)
+def test_a_module_that_something_names_is_hot_without_more(more):
+    finding = found({**HERE, "pkg/core.py": NET, **more})["pkg/core.py"]
+    unnamed = not more or "*" in more.get("pkg/fit.py", "")
+    assert finding.heat == "hot"
+    assert finding.hot_path[-1].text.startswith("but nothing in its package names `Net`") is unnamed
 
 
 OPS = "".join(f"def op{n}(x: torch.Tensor) -> list:\n    return x.unique().tolist()\n\n\n" for n in range(5))

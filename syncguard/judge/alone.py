@@ -36,8 +36,17 @@ def asked_by(routine: Routine, places: Places) -> tuple[str, ...]:
     own = not node.name.startswith("__") and _unasked(node.name, routine, places)
     if owner is None or owner.qualname != owner.name:
         return (node.name,) if own else ()
-    made = not (owner.node.decorators or lines_of(owner.name, routine.home))
-    return (*((node.name,) if own else ()), *((owner.name,) if made else ()))
+    return (*((node.name,) if own else ()), *of_class(owner))
+
+
+def of_class(owner: ClassInfo) -> tuple[str, ...]:
+    """The name of a class, of which somebody must have it to make an object, if its file makes none: what it says of
+    itself, `super(Net, self)`, does not."""
+    if owner.qualname != owner.name or owner.node.decorators:
+        return ()
+    first, _, last, _ = owner.node.at
+    named = [line for line in lines_of(owner.name, owner.home) if not first <= line <= last]
+    return (owner.name,) if not named else ()
 
 
 def called_by_name(routine: Routine, places: Places) -> bool:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from syncguard.infer.branches.asking import spelled_out
 from syncguard.infer.branches.meant import necessary
-from syncguard.infer.branches.passing import given, positional, unpacks
+from syncguard.infer.branches.passing import given, in_sight, positional
 from syncguard.infer.branches.ungiven import private, spared
 from syncguard.infer.sightings import Asked
 from syncguard.judge.calling import Made
@@ -54,15 +54,16 @@ def _barred(made: Made, asked: list[Test], place: Place) -> bool:
             if told is not None and told.value is not outcome:
                 return True
         for name in names:
-            if name in written and spared(test, outcome, name) and is_something(written[name], made):
+            if name in written and spared(test, outcome, name) and is_something(written[name], made, place.frame.world):
                 return True
     return False
 
 
 def _written(made: Made, place: Place) -> dict[str, Node]:
-    """What a call gives for each parameter that it gives one thing, as it is written."""
-    node, call = place.routine.node, made.call
-    if type(node) is not FUNCTION or unpacks(call):
+    """What a call gives for each parameter that it gives one thing, as it is written; nothing of what it takes out of a
+    list or a dict."""
+    node, call = place.routine.node, in_sight(made.call)
+    if type(node) is not FUNCTION:
         return {}
     places, takes = positional(node), bound(call, place.routine)
     values = [(param.name, given(call, param, places, takes)) for param in node.params]

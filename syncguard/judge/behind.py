@@ -57,7 +57,9 @@ class Behind(msgspec.Struct):
         """What the file asks for wherever it makes the object of a method, or names a function that it hands about."""
         if self.classes is None:
             self.classes = Built(self.callers, self.world, self.text_of)
-        return self.classes.of(routine.owner) if routine.owner is not None else self.classes.of_function(routine)
+        if routine.owner is None:
+            return self.classes.of_function(routine)
+        return (*self.classes.of(routine.owner), *self.classes.of_method(routine))
 
     def around(self, routine: Routine, context: Context) -> tuple[Fact, ...]:
         """What a place stands behind in its function."""

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from syncguard.infer.branches.ungiven import calls_of, lines_of, only_bound
+from syncguard.infer.branches.ungiven import calls_of, handed_about, lines_of, only_bound, private
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.home import Home
 from syncguard.infer.project import World
@@ -19,7 +19,7 @@ from syncguard.judge.calling import Callers
 from syncguard.judge.common import common
 from syncguard.judge.naming import Naming, lines_with, namings
 from syncguard.judge.opted import NAMED, opted
-from syncguard.read.tags import FUNCTION
+from syncguard.read.tags import CONST, FUNCTION
 from syncguard.terms import Fact
 
 MADE: Final = "in this file made "
@@ -48,6 +48,14 @@ class Built(msgspec.Struct):
             return ()
         return self._of(routine.name, NAMED)
 
+    def of_method(self, routine: Routine) -> tuple[Fact, ...]:
+        """The same of a method that its file never calls by its name: `self.attend = self.exact if exact else
+        self.fast`."""
+        home, path = self.callers.home, _handed(routine)
+        told = self._of(path, NAMED) if path and routine.home is home else ()
+        every = (self.named or {}).get(path, ())
+        return told if len(every) == len(lines_of(routine.name, home)) else ()
+
     def _of(self, name: str, says: str) -> tuple[Fact, ...]:
         if self.named is None:
             self.named = _named(self.callers.home)
@@ -67,4 +75,16 @@ def _named(home: Home) -> dict[str, list[Naming]]:
     """Where a file names its classes and functions."""
     names = {info.name for info in home.classes}
     names |= {one.name for one in home.routines if one.owner is None and not one.closure}
-    return namings(home, names, lines_with(names, home))
+    methods = {one.name: _handed(one) for one in home.routines if one.owner is not None}
+    texts = {part.value for part in home.pieces if type(part) is CONST} if any(methods.values()) else set()
+    names |= {path for name, path in methods.items() if name not in texts} - {""}
+    return namings(home, names, lines_with({name.rpartition(".")[2] for name in names}, home))
+
+
+def _handed(routine: Routine) -> str:
+    """A method as its class asks for it, where it does nothing but hand it about; '' of any other."""
+    node, home = routine.node, routine.home
+    if type(node) is not FUNCTION or not node.params or node.decorators or not private(routine) or routine.closure:
+        return ""
+    named = lines_of(node.name, home) and not calls_of(node.name, home) and node.name in handed_about(home)
+    return f"{node.params[0].name}.{node.name}" if named else ""

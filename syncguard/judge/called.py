@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 import msgspec
 
 from syncguard.terms import Fact, Heat
 
 Where = tuple[str, str]  # a file and the qualified name of a function in it
+TENSOR: Final = "tensor"
 Needs = tuple[tuple[str, ...], ...]  # groups of parameters, of each of which a call must give one
 
 
@@ -16,7 +18,7 @@ class Ask(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """What a place in a function asks of a parameter, how that must come out, and as it is written."""
 
     name: str
-    what: str  # how it is compared; '' where it is asked for yes or no
+    what: str  # how it is compared; '' where it is asked for yes or no, and TENSOR for whether it is one
     value: bool | int | float | str | None
     outcome: bool
     text: str
@@ -24,11 +26,14 @@ class Ask(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class Gift(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """What a call gives a parameter unless an option is set, and what is said of that."""
+    """What a call gives a parameter: unless an option is set, with what is said of that, or as it is written out."""
 
     name: str
     value: bool | int | float | str | None
-    told: str
+    told: str = ""
+    some: bool = False  # it is something, of which nothing else is known
+    number: bool = False  # but that it is a number
+    own: str = ""  # unless this parameter of the caller is not: it is handed on
 
 
 class Called(msgspec.Struct, frozen=True, gc=False, array_like=True):

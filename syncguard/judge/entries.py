@@ -9,7 +9,8 @@ from typing import Final
 import msgspec
 
 from syncguard.judge.behind import HERE, HOT
-from syncguard.judge.called import Called, Function, Needs, Where
+from syncguard.judge.called import Ask, Called, Function, Needs, Where
+from syncguard.judge.denied import denied, handed_on
 from syncguard.terms import Fact
 
 SEEN: Final = "as far as we see called "
@@ -43,23 +44,25 @@ class Entries(msgspec.Struct):
     callers: Callers
     hot: Hot
 
-    def giving(self, where: Where, needs: Needs) -> list[Entry]:
-        """The calls of a function that may give what is needed."""
-        return [one for one in self.callers.get(where, ()) if not any(_leaves(one[2], names) for names in needs)]
+    def giving(self, where: Where, needs: Needs, asks: tuple[Ask, ...] = ()) -> list[Entry]:
+        """The calls of a function that may give what is needed, and nothing that is not what is asked for."""
+        every = self.callers.get(where, ())
+        return [one for one in every if not (any(_leaves(one[2], names) for names in needs) or denied(one[2], asks))]
 
-    def ways(self, where: Where, needs: Needs, deep: int = 0) -> Iterator[tuple[Fact, ...]]:
+    def ways(self, where: Where, needs: Needs, deep: int = 0, asks: tuple[Ask, ...] = ()) -> Iterator[tuple[Fact, ...]]:
         """The paths by those of these that are made at every step."""
-        for caller, function, call in self.giving(where, needs) if deep < DEEPEST else ():
+        for caller, function, call in self.giving(where, needs, asks) if deep < DEEPEST else ():
             above: tuple[Fact, ...] | None = function.path if function.heat == "hot" else self.hot.get(caller)
-            asked = (*call.needs, *_handed_on(call, needs))
-            if asked and not call.step and (call.needs or function.heat != "hot"):
-                above = self.way(caller, asked, deep + 1)
+            asked = (*call.needs, *handed_needs(call, needs))
+            further = handed_on(call, asks)
+            if (asked or further) and not call.step and (call.needs or function.heat != "hot"):
+                above = self.way(caller, asked, deep + 1, further)
             if not call.rare and (call.step or above):
                 yield by_call(caller[0], function, call, above or ())
 
-    def way(self, where: Where, needs: Needs, deep: int = 0) -> tuple[Fact, ...] | None:
+    def way(self, where: Where, needs: Needs, deep: int = 0, asks: tuple[Ask, ...] = ()) -> tuple[Fact, ...] | None:
         """The shortest path that gives what is needed; None where none does that is known."""
-        return min(self.ways(where, needs, deep), key=len, default=None)
+        return min(self.ways(where, needs, deep, asks), key=len, default=None)
 
 
 def doubted(files: Mapping[str, tuple[Function, ...]], hot: Hot) -> frozenset[Where]:
@@ -91,7 +94,7 @@ def bare(fact: Fact) -> str:
     return text.removeprefix(SEEN).removeprefix(THERE)
 
 
-def _handed_on(call: Called, needs: Needs) -> Iterator[tuple[str, ...]]:
+def handed_needs(call: Called, needs: Needs) -> Iterator[tuple[str, ...]]:
     """What the caller must be given for a call to give what is needed."""
     own = dict(call.hands)
     for names in needs:

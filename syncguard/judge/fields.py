@@ -120,7 +120,7 @@ def _kept(of: Node, name: str, place: Place) -> Sources | None:
 
 def _argument(info: ClassInfo, name: str, place: Place) -> Written | None:
     """The default of a parameter of the constructor."""
-    maker = _maker(info)
+    maker = maker_of(info)
     if maker is None or type(maker.node) is not FUNCTION:
         return None
     place.routine.uses.update(info.elsewhere)
@@ -129,7 +129,8 @@ def _argument(info: ClassInfo, name: str, place: Place) -> Written | None:
     return (default, place.of(maker.home.top or maker)) if default is not None else None
 
 
-def _maker(info: ClassInfo) -> Routine | None:
+def maker_of(info: ClassInfo) -> Routine | None:
+    """The constructor of a class."""
     member = info.find("__init__")
     return member[0].routine if member is not None and type(member[0]) is Call else None
 

@@ -12,23 +12,25 @@ from msgspec.structs import replace
 
 from syncguard.infer.branches.asking import spelled_out
 from syncguard.infer.branches.meant import binders, necessary, plainly
-from syncguard.infer.branches.passing import given, positional, unpacks
+from syncguard.infer.branches.passing import given, in_sight, positional, unpacks
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.project import World
 from syncguard.infer.routine import Frame, Routine
-from syncguard.infer.sightings import Context
+from syncguard.infer.sightings import Context, Sighting
 from syncguard.infer.tell import Texts, snippet
-from syncguard.judge.called import Ask, Function, Gift, Where
-from syncguard.judge.calling import Callers, call_at
-from syncguard.judge.defaults import Place, bound
+from syncguard.judge.called import TENSOR, Ask, Function, Gift, Where
+from syncguard.judge.calling import Callers, Made, call_at
+from syncguard.judge.defaults import Place, bound, bound_before
+from syncguard.judge.denied import comes_out
 from syncguard.judge.entries import SEEN
 from syncguard.judge.entries import Callers as Entered
+from syncguard.judge.filled import is_count, is_something
 from syncguard.judge.opted import BY_DEFAULT, ONLY, only_where, shown
 from syncguard.judge.settled import COMPARE, told_of
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import At, Node
-from syncguard.read.tags import CONST, FUNCTION, IF, NAME
+from syncguard.read.tags import CALL, CONST, FUNCTION, IF, NAME
 from syncguard.read.walk import walk
 from syncguard.terms import Fact
 
@@ -38,18 +40,33 @@ IS_GIVEN: Final = re.compile(rf"({ONLY}`(\w+) is not None` holds){re.escape(BY_D
 
 def asks_of(context: Context, routine: Routine, world: World, text_of: Texts) -> tuple[Ask, ...]:
     """What a place asks of the parameters of its function, each by itself, that these have yet from who calls it."""
-    node = routine.node
-    if type(node) is not FUNCTION or not context.tests or routine in routine.calls:  # which may give it itself
-        return ()
+    free = _free(routine) if context.tests else frozenset()
     lines, frame = text_of(routine.home.path), Frame(world, routine, {})
-    free = {param.name for param in node.params if not binders(routine).get(param.name)}
     found: list[Ask] = []
+    if not free:
+        return ()
     for written, wanted in context.tests:
         for test, outcome in necessary(spelled_out(written, frame), wanted):
             name, what, value = _asked(test)
             if name in free:
                 found.append(Ask(name, what, value, outcome, snippet(test.at, lines), test.at[0]))
     return tuple(found)
+
+
+def as_tensor(sighting: Sighting, routine: Routine) -> tuple[Ask, ...]:
+    """That a parameter which is waited for is a tensor: some calls may give a number."""
+    free = _free(routine) if sighting.operand is not None else frozenset()
+    named = [part for part in walk(routine.node.body) if type(part) is NAME and part.id in free] if free else []
+    read = [part for part in named if part.at == sighting.operand]
+    return tuple([Ask(part.id, TENSOR, None, True, part.id, part.at[0]) for part in read[:1]])
+
+
+def _free(routine: Routine) -> frozenset[str]:
+    """The parameters of a function that have what they were given; of one that calls itself, none."""
+    node = routine.node
+    if type(node) is not FUNCTION or routine in routine.calls:
+        return frozenset()
+    return frozenset([param.name for param in node.params if not binders(routine).get(param.name)])
 
 
 def _asked(test: Node) -> tuple[str, str, bool | int | float | str | None]:
@@ -63,21 +80,81 @@ def _asked(test: Node) -> tuple[str, str, bool | int | float | str | None]:
 
 
 def gives_of(caller: Routine, at: At, callee: Routine, callers: Callers, world: World) -> tuple[Gift, ...]:
-    """What a call gives those parameters that the function tests, where that is an option, unless it is set."""
+    """What a call gives those parameters that the function tests: where that is an option, unless it is set, and what
+    is written out."""
     node, written = callee.node, call_at(at, caller)
-    if type(node) is not FUNCTION or written is None or last_name(written.fn) != callee.name or unpacks(written):
+    if type(node) is not FUNCTION or written is None or last_name(written.fn) != callee.name:
         return ()
-    tested = {
-        part.id for branch in walk(node.body) if type(branch) is IF for part in walk(branch.test) if type(part) is NAME
-    }
+    sure, written = not unpacks(written), in_sight(written)
+    tested, handed = _tested(node), _handed(node)
     places, place = positional(node), Place(Frame(world, caller, {}), callers.of(caller.home))
     found: list[Gift] = []
-    for param in node.params if tested else ():
-        values = given(written, param, places, bound(written, callee)) if param.name in tested else []
-        told = told_of(values[0], place) if len(values) == 1 and type(values[0]) is not CONST else None
-        if told is not None and told.by and (told.value is None or type(told.value) in SCALARS):
-            found.append(Gift(param.name, told.value, shown(told.by)))
+    for param in node.params if tested or handed else ():
+        asked = param.name in tested or param.name in handed
+        values = given(written, param, places, bound(written, callee)) if asked else []
+        gift = _gift(param.name, values[0], Made(written, caller, Context()), place) if len(values) == 1 else None
+        if gift is not None and gift.told and not (sure and param.name in tested):
+            gift = replace(gift, value=None, told="", some=gift.number) if gift.own or gift.number else None
+        if gift is not None:
+            found.append(gift)
     return tuple(found)
+
+
+def _tested(node: core.Function) -> set[str]:
+    """The names that a function tests."""
+    tests = [part.test for part in walk(node.body) if type(part) is IF]
+    return {one.id for test in tests for one in walk(test) if type(one) is NAME}
+
+
+def _handed(node: core.Function) -> set[str]:
+    """The names that a function hands on."""
+    calls = [part for part in walk(node.body) if type(part) is CALL]
+    given_to = [value for call in calls for value in (*call.args, *[value for _, value in call.keywords])]
+    return {value.id for value in given_to if type(value) is NAME}
+
+
+def _gift(name: str, node: Node, made: Made, place: Place) -> Gift | None:
+    """What is given to a parameter, as far as that is seen."""
+    if type(node) is CONST:
+        value = node.value
+        return Gift(name, value) if value is None or type(value) in SCALARS else None
+    told, own, number = told_of(node, place), _own(node, made.caller), is_count(node, made, place.frame.world)
+    if told is not None and told.by and (told.value is None or type(told.value) in SCALARS):
+        return Gift(name, told.value, shown(told.by), number=number, own=own)
+    if is_something(node, made, place.frame.world):
+        return Gift(name, None, some=True, number=number)
+    return Gift(name, None, own=own) if own else None
+
+
+def _own(node: Node, caller: Routine) -> str:
+    """The parameter of the caller that is handed on as it was given."""
+    function = caller.node
+    if type(node) is not NAME or type(function) is not FUNCTION:
+        return ""
+    told = any(one.name == node.id for one in function.params)
+    return node.id if told and not bound_before(node, binders(caller).get(node.id, ()), function) else ""
+
+
+def in_all(every: list[tuple[Gift, ...]]) -> tuple[Gift, ...]:
+    """What all calls give; what some of them hand on and others surely give is handed on."""
+    by = [{gift.name: gift for gift in gifts} for gifts in every]
+    found: list[Gift] = []
+    for name in by[0]:
+        gifts = [one[name] for one in by if name in one]
+        if len(gifts) < len(by):
+            continue
+        owns = {gift.own for gift in gifts if gift.own}
+        if all(gift == gifts[0] for gift in gifts):
+            found.append(gifts[0])
+        elif all(gift.own or _is_there(gift) for gift in gifts) and len(owns) < 2:
+            number = not owns and all(gift.number or not gift.some for gift in gifts)
+            found.append(Gift(name, None, some=not owns, number=number, own="".join(owns)))
+    return tuple(found)
+
+
+def _is_there(gift: Gift) -> bool:
+    """Whether what is given is surely something."""
+    return gift.some or (gift.value is not None and not gift.told)
 
 
 class Given(msgspec.Struct):
@@ -89,8 +166,10 @@ class Given(msgspec.Struct):
         """The options of what asks a function's parameters for this, where all calls give what is otherwise."""
         every = [call for _, _, call in self.entries.get(where, ())] if asks else []
         for ask in asks if every else ():
-            gifts = [gift for call in every for gift in call.gives if gift.name == ask.name]
-            if len(gifts) == len(every) and not any(_holds(ask, gift.value) is ask.outcome for gift in gifts):
+            if ask.what == TENSOR:
+                continue
+            gifts = [gift for call in every for gift in call.gives if gift.told and gift.name == ask.name]
+            if len(gifts) == len(every) and not any(comes_out(ask, gift) is ask.outcome for gift in gifts):
                 default = " and ".join(dict.fromkeys([gift.told for gift in gifts]))
                 yield Fact(f"{SEEN}{only_where(ask.text, ask.outcome, f'{BY_DEFAULT}{default}')}", ask.line, where[0])
 
@@ -128,11 +207,3 @@ def _with(path: str, function: Function, asked: Given) -> Function:
         return function
     bare = [(call, tuple([replace(one, text=one.text.removeprefix(SEEN)) for one in more])) for call, more in calls]
     return replace(function, calls=tuple([replace(call, options=(*call.options, *more)) for call, more in bare]))
-
-
-def _holds(ask: Ask, value: bool | int | float | str | None) -> bool | None:
-    """How a test comes out; None where nobody can tell."""
-    try:
-        return bool(COMPARE[ask.what](value, ask.value)) if ask.what else bool(value)
-    except TypeError:
-        return None

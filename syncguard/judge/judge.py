@@ -41,8 +41,9 @@ def findings_of(
             way = ways.to(sighting.context, routine)
             finding = judged(sighting, routine, world, pack, way.warmth, text_of, callers)
             if finding is not None:
-                if way.options:
-                    finding = replace(finding, options=(*way.besides(finding.options), *finding.options))
+                if way.options or way.refused:
+                    more = way.besides(finding.options, finding.heat)
+                    finding = replace(finding, options=(*more, *finding.options))
                 found.setdefault((sighting.at, finding.code), finding)
     return tuple(sorted(found.values(), key=lambda f: (f.site.line, f.site.column, f.code)))
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from syncguard.infer.branches.asking import spelled_out
 from syncguard.infer.branches.meant import binders
-from syncguard.infer.branches.passing import given, none_if_left, positional, spread, unpacks
+from syncguard.infer.branches.passing import given, is_default, none_if_left, positional, spread, unpacks
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import calls_of, lacks
 from syncguard.infer.project import World
@@ -23,18 +23,19 @@ from syncguard.judge.behind import HERE, HOT
 from syncguard.judge.called import Ask, Gift
 from syncguard.judge.called import Needs as Asks
 from syncguard.judge.calling import Callers, Calling, call_at
-from syncguard.judge.common import common
+from syncguard.judge.common import common, test_of
 from syncguard.judge.defaults import Place
-from syncguard.judge.giving import asks_of, gives_of
+from syncguard.judge.giving import as_tensor, asks_of, gives_of, in_all
 from syncguard.judge.heat import around_what
 from syncguard.judge.opted import opted
+from syncguard.judge.refused import refused
 from syncguard.judge.settled import outcome_of
 from syncguard.judge.warmth import Warmth
 from syncguard.read import core
 from syncguard.read.core import At, Node, Param
 from syncguard.read.tags import CONST, FUNCTION, NAME
 from syncguard.read.walk import walk
-from syncguard.terms import Fact
+from syncguard.terms import Fact, Heat
 
 LEAST: Final = 2  # facts of a path that ends with a call
 DEEPEST: Final = 4  # functions that hand on what they are given
@@ -42,14 +43,21 @@ DEEPEST: Final = 4  # functions that hand on what they are given
 
 class Led(msgspec.Struct, frozen=True):
     """How often a place runs by the calls that lead to it, and the options that these stand behind where others lead
-    elsewhere."""
+    elsewhere, and what is asked for that these do not give."""
 
     warmth: Warmth
     options: tuple[Fact, ...] = ()
+    refused: tuple[Fact, ...] = ()
 
-    def besides(self, own: tuple[Fact, ...]) -> list[Fact]:
-        """The options of the calls, but for those that the place itself names, too."""
-        return [fact for fact in self.options if not any(fact.text.endswith(one.text) for one in own)]
+    def besides(self, own: tuple[Fact, ...], heat: Heat) -> list[Fact]:
+        """The options of the calls, but for those that the place itself names, too; what they do not give is told of
+        a place to which no others are known to lead."""
+        more = self.refused if heat == "unknown" else ()
+        had = {test_of(one.text) for one in own}
+        return [
+            *[fact for fact in more if fact.text not in had],
+            *[fact for fact in self.options if not any(fact.text.endswith(one.text) for one in own)],
+        ]
 
 
 Item = TypeVar("Item")
@@ -69,9 +77,13 @@ class Ways(msgspec.Struct, frozen=True):
         known = self.warmth[routine]
         if known.heat != "hot" or not context.tests:
             return Led(known)
-        place = Place(Frame(self.world, routine, {}), self.callers)
-        barred = barred_from(place, context.tests) if not self._of_itself(routine) else frozenset[At]()
-        return self._giving(self._asked_by(context, routine), routine, 0, barred)
+        barred = self._barred(context, routine)
+        barred = barred if barred.issuperset(self._of_itself(routine)) else frozenset[At]()
+        led = self._giving(self._asked_by(context, routine), routine, 0, barred)
+        if not barred or led.warmth.heat == "hot":
+            return led
+        told = refused(Place(Frame(self.world, routine, {}), self.callers), context.tests, self.text_of)
+        return Led(led.warmth, led.options, told)
 
     def needed(self) -> dict[tuple[int, int], Asks]:
         """By the places of waits in functions that other files may make hot, the parameters that a call must give for
@@ -94,8 +106,14 @@ class Ways(msgspec.Struct, frozen=True):
         """The same, but for what the function may give itself where it calls itself."""
         needs = [*_needs(context.tests, routine, self.callers, self.world)] if context.tests else []
         own = self._of_itself(routine) if needs else []
+        barred = self._barred(context, routine) if own else frozenset[At]()
+        own = [at for at in own if at not in barred]
         kept = [left_by(routine, at, routine) | _same_handed(routine, at) for at in own]
         return [names for names in needs if all(names <= left for left in kept)]
+
+    def _barred(self, context: Context, routine: Routine) -> frozenset[At]:
+        """The calls of a function in its file that say that they do not come to a place in it."""
+        return barred_from(Place(Frame(self.world, routine, {}), self.callers), context.tests)
 
     def _of_itself(self, routine: Routine) -> list[At]:
         """The calls of a function by itself."""
@@ -103,7 +121,7 @@ class Ways(msgspec.Struct, frozen=True):
 
     def gives(self, caller: Routine, calls: list[tuple[At, Context]], callee: Routine) -> tuple[Gift, ...]:
         """What all calls of a function by another one give it by default."""
-        return _in_all([gives_of(caller, at, callee, self.callers, self.world) for at, _ in calls])
+        return in_all([gives_of(caller, at, callee, self.callers, self.world) for at, _ in calls])
 
     def asks(self, routine: Routine, calls: list[tuple[At, Context]]) -> tuple[Ask, ...]:
         """What all places of these calls ask the parameters of their function for."""
@@ -114,7 +132,8 @@ class Ways(msgspec.Struct, frozen=True):
         found: dict[tuple[int, int], tuple[Ask, ...]] = {}
         for routine, warmth in self.warmth.items():
             for sighting in routine.sightings.values() if warmth.heat == "unknown" else ():
-                if asks := asks_of(sighting.context, routine, self.world, self.text_of):
+                asks = asks_of(sighting.context, routine, self.world, self.text_of)
+                if asks := (*asks, *as_tensor(sighting, routine)):
                     at = site(routine.home.path, sighting.at, self.text_of(routine.home.path))
                     found[at.line, at.column] = asks
         return found
@@ -197,7 +216,7 @@ def _asked(call: Calling, needs: Needs, routine: Routine) -> Needs | None:
         return []
     places = positional(node)
     gives = {param.name: given(written, param, places) for param in node.params}
-    left = {param.name for param in node.params if all(_same(one, param) for one in gives[param.name])}
+    left = {param.name for param in node.params if all(is_default(one, param) for one in gives[param.name])}
     if any(names <= left for names in needs):
         return None
     alone = [param for param in node.params if frozenset([param.name]) in needs]
@@ -212,7 +231,7 @@ def _in_all(every: list[tuple[Item, ...]]) -> tuple[Item, ...]:
 def left_by(caller: Routine, at: At, routine: Routine) -> frozenset[str]:
     """The parameters with a default that a call surely leaves at that."""
     gives, kept = _gives(caller, at, routine)
-    return frozenset([one.name for one in kept if all(_same(value, one) for value in gives[one.name])])
+    return frozenset([one.name for one in kept if all(is_default(value, one) for value in gives[one.name])])
 
 
 def handed_by(caller: Routine, at: At, routine: Routine) -> frozenset[tuple[str, str]]:
@@ -269,10 +288,4 @@ def _handed_on(values: list[Node], param: Param, caller: Routine) -> list[str]:
     value, node = values[0] if len(values) == 1 else None, caller.node
     if type(value) is not NAME or type(node) is not FUNCTION or binders(caller).get(value.id):
         return []
-    return [one.name for one in node.params if one.name == value.id and one.default and _same(one.default, param)]
-
-
-def _same(value: Node, param: Param) -> bool:
-    """Whether what is given is the default, written out."""
-    default = param.default
-    return type(value) is CONST and type(default) is CONST and value.value is default.value
+    return [one.name for one in node.params if one.name == value.id and one.default and is_default(one.default, param)]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from msgspec.structs import replace
 
 from syncguard.judge.built import MADE
-from syncguard.judge.called import Function, Where
+from syncguard.judge.called import Called, Function, Where
 from syncguard.judge.common import shared_by_all, told_by
 from syncguard.judge.making import ANYWHERE
 from syncguard.judge.opted import ONLY, SEEN_MADE
@@ -66,6 +66,15 @@ def with_options(finding: Finding, where: Where, behind: Options, made: Options)
 def class_of(where: Where) -> Where:
     """The class that a method stands in."""
     return where[0], where[1].rpartition(".")[0].partition(".")[0]
+
+
+def namers(files: Mapping[str, tuple[Function, ...]]) -> dict[Where, list[Called]]:
+    """The places that name each class, by function."""
+    found: dict[Where, list[Called]] = {}
+    for functions in files.values():
+        for one in [one for function in functions for one in function.makes]:
+            found.setdefault((one.path, one.name), []).append(one)
+    return found
 
 
 def _named(files: Mapping[str, tuple[Function, ...]]) -> dict[Where, Makers]:

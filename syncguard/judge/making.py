@@ -3,21 +3,28 @@ make an object, or to have another file make one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import Final
 
-from syncguard.infer.domain.values import ClassOf, Later, Source, Value, options
+from syncguard.infer.branches.passing import given, is_default, positional, unpacks
+from syncguard.infer.classes import ClassInfo
+from syncguard.infer.domain.values import UNKNOWN, ClassOf, Later, Source, Value, options
+from syncguard.infer.domain.values import Call as Bound
+from syncguard.infer.expressions.attributes import decorators
 from syncguard.infer.home import Home
 from syncguard.infer.modules import absolute
 from syncguard.infer.project import World
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Context
+from syncguard.judge.alone import seen_above
 from syncguard.judge.called import Called, Where
 from syncguard.judge.common import shared_by_all
+from syncguard.judge.fields import maker_of
 from syncguard.judge.naming import lines_with, namings
 from syncguard.read import project
-from syncguard.read.core import Bring
-from syncguard.read.tags import ATTR, BRING
+from syncguard.read.core import Bring, Call, Param
+from syncguard.read.tags import ATTR, BRING, CALL, CONST, FUNCTION, NAME
+from syncguard.read.walk import around
 from syncguard.terms import Fact
 
 ANYWHERE: Final = ""  # the file of a class of which nothing but its name is known
@@ -29,6 +36,7 @@ def making(
     """By the functions that name them, these classes."""
     known = dict(_known(home, world))
     found: dict[Routine, list[Called]] = {}
+    called = _calls(known, home) if known else {}
     for name, every in namings(home, known, lines_with({name.rpartition(".")[2] for name in known}, home)).items():
         by: dict[Routine, list[tuple[Fact, ...]]] = {}
         first: dict[Routine, int] = {}
@@ -38,12 +46,54 @@ def making(
                 told = around(who, Context(tests=tests)) if tests and routine is not None else ()
                 by.setdefault(who, []).append(told)
                 first.setdefault(who, line)
+        left = tuple(sorted(_left(name, called[name], len(every), home, world))) if by and name in called else ()
         for who, told_by_each in by.items():
             path, which = known[name]
             found.setdefault(who, []).append(
-                Called(path, which, first[who], rare=True, options=shared_by_all(told_by_each))
+                Called(path, which, first[who], rare=True, options=shared_by_all(told_by_each), left=left)
             )
     return {who: tuple(calls) for who, calls in found.items()}
+
+
+def _left(name: str, calls: list[Call], named: int, home: Home, world: World) -> frozenset[str]:
+    """The arguments of a constructor that every object which a file makes of a class has at their defaults; none where
+    the file does anything else with the class, or where something may make one unseen."""
+    held = world.brought(home.env[name], home.top) if name in home.env and home.top is not None else UNKNOWN
+    info = held.info if type(held) is ClassOf else None
+    if info is None or home.top is None:
+        return frozenset()
+    calls = [call for call in calls if info.home is not home or not around(info.node.at, call.at)]
+    maker = maker_of(info) if len(calls) >= named else None
+    if maker is None or type(maker.node) is not FUNCTION or _made_unseen(info, world):
+        return frozenset()
+    home.top.uses.update({**info.elsewhere, (maker.home.path, maker.qualname): None})
+    params = [param for param in maker.node.params if type(param.default) is CONST]
+    places = positional(maker.node)[1:]
+    return frozenset([param.name for param in params if all(_leaves(call, param, places) for call in calls)])
+
+
+def _calls(names: Container[str], home: Home) -> dict[str, list[Call]]:
+    """The calls of what has one of these names; of what a text has the name of, too, none."""
+    found: dict[str, list[Call]] = {}
+    texts = set[str]()
+    for part in home.pieces:
+        if type(part) is CALL and type(part.fn) is NAME and part.fn.id in names:
+            found.setdefault(part.fn.id, []).append(part)
+        elif type(part) is CONST and isinstance(part.value, str) and part.value in names:
+            texts.add(part.value)
+    return {name: calls for name, calls in found.items() if name not in texts}
+
+
+def _leaves(call: Call, param: Param, places: list[Param]) -> bool:
+    return not unpacks(call) and all(is_default(value, param) for value in given(call, param, places, False))
+
+
+def _made_unseen(info: ClassInfo, world: World) -> bool:
+    """Whether others may make objects of a class than those who name it: what a decorator hands it to, a class above it
+    that nobody sees, or a method that is called on the class."""
+    members = [member for one in info.mro for member in one.members.values()]
+    made = any(type(one) is Bound and "classmethod" in decorators(one) for one in members)
+    return made or bool(info.node.decorators) or not seen_above(info, world.places)
 
 
 def _hands_out(routine: Routine) -> bool:

@@ -19,6 +19,7 @@ from syncguard.judge.seldom import (
     script,
     takes_no_steps,
     trial,
+    tries_itself,
 )
 from syncguard.judge.warmth import ASKED, BETWEEN, CROSSES, FITS, LOADS, MAKES, SELDOM, WRITES, Warmth
 from syncguard.places import Places
@@ -45,7 +46,8 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, world: World) 
     aside = cold or places.is_("cold", "tries", routine.name) or places.is_("cold", "wished", routine.name)
     if base == "cold" and lasting and not aside:
         base, path = "unknown", ()
-    long = (script(routine, places) and not trial(routine, places)) or makes_groups(routine, places)
+    tries = trial(routine, places) or tries_itself(routine, places)
+    long = (script(routine, places) and not tries) or makes_groups(routine, places)
     looping = long or (clicked(routine, places) and not places.seldom(routine.name))
     looping = warmth.epochal if base == "amortized" else looping and base == "cold"
     if context.loops and looping and not cold:

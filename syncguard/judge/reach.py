@@ -12,7 +12,7 @@ from syncguard.infer.functions.registries import kept_by
 from syncguard.infer.home import Home
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Context
-from syncguard.judge.alone import abstract, alone, asked_by, called_by_name
+from syncguard.judge.alone import abstract, alone, asked_by, called_by_name, of_class
 from syncguard.judge.called import Called, Function, Where
 from syncguard.judge.calling import is_open
 from syncguard.judge.chosen import by_key
@@ -53,9 +53,9 @@ def functions_of(
             inner = routine.owner is None or routine.name.startswith("_")  # others have no name for it
             named = inner and routine.name not in handed_about(home)
             says = (routine.gpuless, is_open(routine, places), kept_by(routine), behind, named, warm.here)
-            lone = (
-                (alone(routine, places), asked_by(routine, places), abstract(routine)) if unknown else (False, (), "")
-            )
+            lone = (False, of_class(routine.owner) if routine.owner is not None and warm.heat == "hot" else (), "")
+            if unknown:
+                lone = alone(routine, places), asked_by(routine, places), abstract(routine)
             at = routine.node.at if type(routine.node) is FUNCTION else (0, 0, 0, 0)
             where = (kin(routine, places), (at[0], at[2]), bool(routine.host))
             named_so = (unknown or warm.here) and called_by_name(routine, places)

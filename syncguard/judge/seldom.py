@@ -6,10 +6,11 @@ from collections.abc import Container, Sequence
 from typing import Final
 
 from syncguard.infer.branches.subjects import last_name
-from syncguard.infer.branches.ungiven import handed_about
+from syncguard.infer.branches.ungiven import handed_about, private
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.contents import tensors_in
 from syncguard.infer.domain.values import Const, Host, Named, options
+from syncguard.infer.functions.learnt import as_script
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Sighting
 from syncguard.judge.calling import callers_of, is_open
@@ -19,7 +20,7 @@ from syncguard.judge.remade import made_anew
 from syncguard.judge.stands_in import stands_in
 from syncguard.places import Places, matches
 from syncguard.read import core
-from syncguard.read.tags import ATTR, CALL, FUNCTION, LEAVE, LOOP, NAME, RUN
+from syncguard.read.tags import ATTR, CALL, CLASS, CONST, FUNCTION, IF, LEAVE, LOOP, NAME, RUN, SEQ
 from syncguard.read.walk import bound_in, walk
 
 EQUALS: Final = ("__eq__", "__ne__")
@@ -27,10 +28,11 @@ HANDED: Final = 4  # fewer are not all that a module hands to a hook
 
 
 def programs(routines: Sequence[Routine], places: Places) -> None:
-    """Mark the functions that a script alone calls, once, with nothing but its settings: they do its work; and trials
-    that nobody calls."""
+    """Mark the functions that a script alone calls, once, with nothing but its settings, or that are its own: they do
+    its work; and trials that nobody calls."""
     callers = callers_of(routines)
-    todo = [routine for routine in routines if routine.owner is None and _takes_settings_alone(routine, places)]
+    alone = [routine for routine in routines if routine.owner is None and not routine.closure]
+    todo = [one for one in alone if _takes_settings_alone(one, places) or _is_own(one, places)]
     found = True
     while found:
         found = False
@@ -62,6 +64,11 @@ def _works(routine: Routine, places: Places) -> bool:
     return not any(places.is_("cold", "drawing", name) for name in calls)
 
 
+def _is_own(routine: Routine, places: Places) -> bool:
+    """Whether nobody but its file has a name for a function, which does nothing with it but call it."""
+    return private(routine) and not places.seldom(routine.name) and routine.name not in handed_about(routine.home)
+
+
 def _takes_settings_alone(routine: Routine, places: Places) -> bool:
     node = routine.node
     if type(node) is not FUNCTION or routine.closure or places.seldom(routine.name):
@@ -77,6 +84,25 @@ def trial(routine: Routine, places: Places) -> bool:
         return False
     calls = (last_name(part.fn) for part in walk(node.body) if type(part) is CALL)
     return places.is_("cold", "trials", routine.name) and any(places.is_("cold", "drawing", name) for name in calls)
+
+
+def tries_itself(routine: Routine, places: Places) -> bool:
+    """Whether a file that is started tries what stands in it, on what it makes up: `net(torch.zeros(1, 3))`."""
+    node = routine.node
+    if type(node) is FUNCTION or not any(type(part) is FUNCTION or type(part) is CLASS for part in node.body):
+        return False
+    started = [part for part in node.body if type(part) is IF and as_script(part.test)]
+    parts = [part for one in started for part in walk(one.body)]
+    if any(places.is_("hot", "loop_names", last_name(part).lower()) for part in parts if type(part) in (NAME, ATTR)):
+        return False
+    calls = [part for part in parts if type(part) is CALL]
+    return any(places.is_("cold", "drawing", last_name(call.fn)) or _made_up(call, places) for call in calls)
+
+
+def _made_up(call: core.Call, places: Places) -> bool:
+    """Whether a call fills a tensor of a size that is written out: `torch.ones(2, 3)`."""
+    sizes = [part for arg in call.args for part in (arg.items if type(arg) is SEQ else (arg,))]
+    return places.is_("cold", "filling", last_name(call.fn)) and bool(sizes) and all(type(n) is CONST for n in sizes)
 
 
 def takes_no_steps(routine: Routine, places: Places) -> bool:

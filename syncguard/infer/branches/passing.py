@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from syncguard.read import core
 from syncguard.read.core import At, Node, Param
 from syncguard.read.tags import ATTR, CALL, CONST, DO
@@ -33,9 +35,26 @@ def unpacks(call: core.Call) -> bool:
     return spread(call) or any(not key for key, _ in call.keywords)
 
 
+def in_sight(call: core.Call) -> core.Call:
+    """A call with nothing but what it surely gives: not what it takes out of a list or a dict, nor what has no sure
+    place beside that."""
+    if not unpacks(call):
+        return call
+    args = () if spread(call) else call.args
+    return replace(call, args=args, keywords=tuple([one for one in call.keywords if one[0]]))
+
+
 def none_if_left(param: Param) -> bool:
     """Whether a parameter is None where it is left out."""
     return type(param.default) is CONST and param.default.value is None
+
+
+def is_default(value: Node, param: Param) -> bool:
+    """Whether what is given is the default, written out."""
+    default = param.default
+    if type(value) is not CONST or type(default) is not CONST:
+        return False
+    return type(value.value) is type(default.value) and bool(value.value == default.value)
 
 
 def left_out(call: Node | None, at: At | None, node: core.Function) -> list[Param]:

@@ -98,10 +98,11 @@ def _passed_by_all(frame: Frame) -> Iterator[tuple[str, bool]]:
 def _counts(call: core.Call, param: Param, places: list[Param], bound: bool) -> bool:
     """Whether a call gives a parameter a number: `x.shape[1]`, `len(xs)`, `2 * n`."""
     nodes = given(call, param, places, bound and type(call.fn) is ATTR)
-    return len(nodes) == 1 and _number(nodes[0])
+    return len(nodes) == 1 and is_number(nodes[0])
 
 
-def _number(node: Node) -> bool:
+def is_number(node: Node) -> bool:
+    """Whether an expression is a number, whatever it is taken from: `x.shape[1]`, `len(xs)`, `2 * n`."""
     match node:
         case core.Const(value=value):
             return isinstance(value, int | float)
@@ -110,7 +111,7 @@ def _number(node: Node) -> bool:
         case core.Call(fn=core.Attr(name="size" | "numel" | "dim")):
             return True
         case core.Do(what="+" | "-" | "*" | "//" | "%", args=args):
-            return any(map(_number, args))
+            return any(map(is_number, args))
     return False
 
 

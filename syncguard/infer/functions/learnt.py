@@ -84,9 +84,7 @@ def learn(routine: Routine, handed: dict[str, Value], caller: Frame) -> bool:
     """Join what a call gives into what the parameters were seen to hold; tells whether that is news."""
     if caller.quiet:
         return False
-    if caller.routine is caller.home.top and any(
-        outcome and _as_script(test) for test, outcome in caller.context.tests
-    ):
+    if caller.routine is caller.home.top and any(outcome and as_script(test) for test, outcome in caller.context.tests):
         handed = {name: arg for name, arg in handed.items() if not _tries(arg, routine, caller)}
     vague = _vague(routine, handed)
     news = not routine.vague.issuperset(vague)
@@ -102,11 +100,11 @@ def learn(routine: Routine, handed: dict[str, Value], caller: Frame) -> bool:
     return news
 
 
-def _as_script(test: Node) -> bool:
+def as_script(test: Node) -> bool:
     """Whether this asks whether the file is run by itself."""
     match test:
         case core.Do(what="truth", args=(inner,)):
-            return _as_script(inner)
+            return as_script(inner)
         case core.Do(what="==", args=(core.Name(id="__name__"), core.Const(value="__main__"))):
             return True
     return False

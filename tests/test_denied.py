@@ -1,0 +1,134 @@
+"""A call that says by what it gives that it does not come to a wait makes that no hotter, through however many calls;
+the wait says what it asks for."""
+
+import pytest
+from packaged import found
+
+OPS = """
+import torch
+
+
+def scatter(x: torch.Tensor, index: torch.Tensor, size: int | None = None, kind: str = "sum"):
+    if {test}:
+        return x.sum() * index.max().item()
+    return x
+
+
+def mean(x, index, size=None):
+    total = scatter(x, index, size)
+    size = total.size(0)
+    return total / scatter(torch.ones(3), index, size)
+"""
+NET = """
+import torch
+from .ops import mean, scatter
+
+
+class Net(torch.nn.Module):
+    def forward(self, x, index, size: int, given=None):
+        n = x.shape[0]
+        for step in range(size):
+            x = {call}
+        return x
+"""
+NONE = "only where `size is None` holds"
+KIND = 'only where `kind != "sum"` holds'
+
+
+def told(call: str, test: str = "size is None") -> tuple[str, list[str]]:
+    files = {"pkg/__init__.py": "", "pkg/ops.py": OPS.format(test=test), "pkg/net.py": NET.format(call=call)}
+    finding = found(files)["pkg/ops.py"]
+    return finding.heat, [fact.text for fact in finding.options]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "scatter(x, index, 3)",
+        "scatter(x, index, size)",
+        "scatter(x, index, size=n)",
+        "scatter(x, index, size=step)",
+        "scatter(x, index, len(x), **given)",
+        "mean(x, index, n)",
+        "mean(x, index, size=x.size(0))",
+    ],
+)
+def test_a_number_is_never_none(call: str) -> None:
+    assert told(call) == ("unknown", [NONE])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "scatter(x, index)",
+        "scatter(x, index, None)",
+        "scatter(x, index, given)",
+        "scatter(x, index, **given)",
+        "scatter(*given, size)",
+        "scatter(x, index, n) + scatter(x, index, given)",
+        "mean(x, index)",
+        "mean(x, index, given)",
+        "mean(x, index, n) + scatter(x, index)",
+    ],
+)
+def test_what_may_be_none_may_lead_there(call: str) -> None:
+    assert told(call)[0] == "hot"
+
+
+@pytest.mark.parametrize(
+    ("call", "heat"),
+    [
+        ("scatter(x, index, kind='mean')", "hot"),
+        ("scatter(x, index, kind=given)", "hot"),
+        ("scatter(x, index, 3, 'sum')", "amortized"),
+    ],
+)
+def test_what_is_written_out_is_compared(call: str, heat: str) -> None:
+    assert told(call, "kind != 'sum'")[0] == heat
+    assert told("scatter(x, index, kind='max')", "kind == 'mean'")[0] == "amortized"
+
+
+READ = """
+import torch
+
+
+class Steps:
+    def fraction(self, at: int | torch.Tensor):
+        {keep}
+        return int(at) / 10
+"""
+LOOP = """
+import torch
+from .steps import Steps
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.steps = Steps()
+
+    def forward(self, x, at, first: int = 0):
+        for n in range(10):
+            x = x * self.steps.fraction({given})
+        return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "keep", "expected"),
+    [
+        ("n", "pass", ("unknown", ["only where `at` is a tensor"])),
+        ("at=n", "pass", ("unknown", ["only where `at` is a tensor"])),
+        ("3", "pass", ("unknown", ["only where `at` is a tensor"])),
+        ("first", "pass", ("unknown", ["only where `at` is a tensor"])),
+        ("at", "pass", ("hot", [])),
+        ("at[n]", "pass", ("hot", [])),
+        ("at - 1", "pass", ("hot", [])),
+        ("n - 1", "pass", ("unknown", ["only where `at` is a tensor"])),
+        ("n", "at = torch.as_tensor(at, device='cuda')", ("hot", [])),
+    ],
+)
+def test_a_number_is_no_tensor(given: str, keep: str, expected: tuple[str, list[str]]) -> None:
+    files = {"pkg/__init__.py": "", "pkg/steps.py": READ.format(keep=keep), "pkg/net.py": LOOP.format(given=given)}
+    finding = found(files)["pkg/steps.py"]
+    assert (finding.heat, [fact.text for fact in finding.options]) == expected
