@@ -16,7 +16,7 @@ from syncguard.examine import Examined
 from syncguard.forsaken import Forsaken, forsaken
 from syncguard.judge.brought import as_brought
 from syncguard.judge.called import Ask, Function, Needs, Where
-from syncguard.judge.common import test_of
+from syncguard.judge.common import question_of
 from syncguard.judge.entries import Callers, Entries, bare, doubted
 from syncguard.judge.gated import gated
 from syncguard.judge.giving import Given
@@ -220,14 +220,9 @@ def _may_be_told(finding: Finding) -> bool:
 
 def with_more(finding: Finding, options: Iterable[Fact]) -> Finding:
     """A finding with options before its own, but for those that these tell."""
-    had = {_question(fact) for fact in finding.options}
-    more = [fact for fact in options if _question(fact) not in had]
+    had = {question_of(bare(fact)) for fact in finding.options}
+    more = [fact for fact in options if question_of(bare(fact)) not in had]
     return replace(finding, options=(*more, *finding.options)) if more else finding
-
-
-def _question(option: Fact) -> str:
-    """What an option asks for; of what may be None, whether it is there or holds is one question."""
-    return test_of(bare(option)).replace(" is not None` holds", "` holds")
 
 
 def _unless_set(finding: Finding) -> Finding:

@@ -46,6 +46,11 @@ def test_of(text: str) -> str:
     return text.partition(BY_DEFAULT)[0]
 
 
+def question_of(text: str) -> str:
+    """What an option asks for: of what may be None, whether it is there and whether it holds is one question."""
+    return test_of(text).replace(" is not None` holds", "` holds")
+
+
 def either(every: Sequence[tuple[Fact, ...]]) -> tuple[Fact, ...]:
     """That one of the options is set that are nearest to each place; nothing where one has none, or all have many."""
     if not every or not all(every):

@@ -23,7 +23,7 @@ from syncguard.judge.behind import HERE, HOT
 from syncguard.judge.called import Ask, Gift
 from syncguard.judge.called import Needs as Asks
 from syncguard.judge.calling import Callers, Calling, call_at
-from syncguard.judge.common import common, test_of
+from syncguard.judge.common import common, question_of
 from syncguard.judge.defaults import Place
 from syncguard.judge.giving import as_tensor, asks_of, gives_of, in_all
 from syncguard.judge.heat import around_what
@@ -53,9 +53,9 @@ class Led(msgspec.Struct, frozen=True):
         """The options of the calls, but for those that the place itself names, too; what they do not give is told of
         a place to which no others are known to lead."""
         more = self.refused if heat == "unknown" else ()
-        had = {test_of(one.text) for one in own}
+        had = {question_of(one.text) for one in own}
         return [
-            *[fact for fact in more if fact.text not in had],
+            *[fact for fact in more if question_of(fact.text) not in had],
             *[fact for fact in self.options if not any(fact.text.endswith(one.text) for one in own)],
         ]
 
