@@ -7,6 +7,9 @@ from functools import partial
 import checked
 import pytest
 
+from syncguard import pipeline
+from syncguard.config import Config
+
 HEAD = """import torch
 from collections.abc import Iterable
 from torch import Tensor
@@ -245,3 +248,12 @@ def both(x: Tensor):
     return {given or None}
 """
     assert codes(text) == ([] if given == "first(Left(x))" else ["SG203"])
+
+
+@pytest.mark.parametrize(
+    ("check", "found"),
+    [("assert False", []), ("assert 0, 'not yet'", []), ("assert True", ["SG204"]), ("assert x.dim() > 1", ["SG204"])],
+)
+def test_behind_what_is_never_so_nothing_runs(check: str, found: list[str]) -> None:
+    text = f"import torch\n\n\ndef f(x: torch.Tensor):\n    {check}\n    if x.sum() > 0:\n        return x\n"
+    assert [one.code for one in pipeline.check(["-"], Config(heat="all", cache=False), text).findings] == found
