@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from tempfile import TemporaryDirectory
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -56,6 +55,7 @@ class Work(msgspec.Struct):
     refused: set[Named] = set()
     alone: set[Function] = set()  # in which fixes are made one at a time
     grown: bool = False  # whether a fix was made since the last look at all of them
+    stale: set[str] = set()  # files that fixes in others have changed something in
 
     def looks_again(self) -> bool:
         """Whether what was refused may be tried once more, for a fix was made since; forgets that it was refused."""
@@ -97,8 +97,8 @@ def fixed(
     What was refused beside others, or before others, is tried again until a look at all that is left makes no fix: so
     a second run makes none either. What was known in the `past` stays as it is.
     """
-    with remembering(config) as config:
-        return _fixed(paths, config, stdin, tiers, ask, past)
+    done = _fixed(paths, remembering(config), stdin, tiers, ask, past)
+    return done if config.cache else replace(done, report=replace(done.report, warnings=()))
 
 
 def _fixed(
@@ -120,7 +120,16 @@ def _fixed(
         if not wave:
             if len(work.answers) > answers or work.looks_again():
                 continue  # what was declined stood before others
-            break
+            again = {path for f in report.findings if os.path.abspath(path := file_of(f.site.path)) in work.stale}
+            work.stale = set()
+            if not again:
+                break
+            now_in = frozenset(again)
+            after, state = pipeline.checked(
+                paths, config, stdin, fixes=now_in, texts=work.texts, past=past, state=state
+            )
+            report = carried(report, after, again)
+            continue
         texts = work.texts | {path: applied(now[path], _edits(findings)) for path, findings in wave.items()}
         changed = frozenset(wave)
         after, state = pipeline.checked(paths, config, stdin, fixes=changed, texts=texts, past=past, state=state)
@@ -129,6 +138,7 @@ def _fixed(
             work.hold_back(refused, wave, names)  # and back to the texts before this pass
         else:
             work.keep(wave, names, texts)
+            work.stale |= state.latest() - {os.path.abspath(path) for path in wave} if state is not None else set()
             report = after
     if tidy := _tidied(first, work.texts):
         work.texts = work.texts | tidy
@@ -141,14 +151,9 @@ def _fixed(
     return Fixed(report, pairs, tuple(work.made), waiting=waiting)
 
 
-@contextmanager
-def remembering(config: Config) -> Iterator[Config]:
-    """Settings with a cache, for what is checked again and again: where none is wanted, one that is gone afterwards."""
-    if config.cache:
-        yield config
-        return
-    with TemporaryDirectory(prefix="syncguard-") as folder:
-        yield replace(config, cache=True, cache_dir=folder)
+def remembering(config: Config) -> Config:
+    """Settings with a cache, for what is checked again and again: where none is wanted, one that is on no disk."""
+    return config if config.cache else replace(config, cache=True, cache_dir=os.devnull)
 
 
 def _tidied(first: Mapping[str, str], texts: Mapping[str, str]) -> dict[str, str]:

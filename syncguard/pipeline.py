@@ -237,8 +237,18 @@ def examine(
     tellers = [known[path] for path in callers]
     calls = {path: one.calls for path, one in kept.items()} | {one.note.path: one.calls for one in tellers}
     more = store.grown(state, map(without_fixes, fresh), interfaces)
-    warning = table.save(file, state, more) if fresh and not texts and before is None else ""
+    warning = ""
+    if fresh and not texts and before is None:
+        typed = {source.path for source in sources if not _on_disk(source, config)}
+        told = replace(more, examined={path: one for path, one in more.examined.items() if path not in typed})
+        warning = table.save(file, state, told)
     return [known[source.path] for source in sources], Around(tellers, calls, words), warning, state.grown(more)
+
+
+def _on_disk(source: Source, config: Config) -> bool:
+    """Whether a file holds what was read as it: standard input may be another text under its name."""
+    whole = os.path.abspath(config.stdin_filename)
+    return source.path != whole or read(whole).text == source.text
 
 
 def without_fixes(one: Examined) -> Examined:

@@ -95,6 +95,10 @@ class State:
         """Whether a file that is not read now looks as it did."""
         return self.table.examined[path].stamp == stamp(path)
 
+    def latest(self) -> frozenset[str]:
+        """The files that the last run examined."""
+        return frozenset([path for path, kept in self.table.examined.items() if kept.run == self.run - 1])
+
     def grown(self, more: Table) -> State:
         """What the next run of this process remembers, which may be of texts that lie on no disk."""
         state = State()

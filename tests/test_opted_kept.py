@@ -116,8 +116,8 @@ def test_what_stands_behind_a_shape_counts_from_the_end(bind: str, named: bool) 
     ("before", "between", "behind", "named"),
     [
         ("kept = self.exact", "self.exact = False", "self.exact = kept", True),
-        ("kept, n = self.exact, 2", "self.exact = True", "self.exact = kept", False),  # not looked for
-        ("kept = self.exact", "self.exact = True", "self.exact = kept", True),
+        ("kept, n = self.exact, 2", "self.exact = False", "self.exact = kept", False),  # not looked for
+        ("kept = self.exact", "self.exact = True", "self.exact = kept", False),
         ("kept = unseen()", "self.exact = False", "self.exact = kept", False),
         ("kept = self.exact", "kept = unseen()", "self.exact = kept", False),
         ("kept = self.exact", "self.exact = kept", "self.exact = True", False),

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from syncguard import pipeline, store, table
 from syncguard.config import Config
 from syncguard.examine import Examiner
-from syncguard.fixing import SAFE, fixed
+from syncguard.fixing import SAFE, UNSAFE, fixed
 from syncguard.pack import load
 from syncguard.read.project import forget
 
@@ -233,12 +233,61 @@ def test_only_what_a_text_changes_is_examined_again(project, monkeypatch):
     assert {Path(path).name for path in seen} == {f"user{n}.py" for n in range(9) if n not in (3, 4)}
 
 
-def test_fixing_without_a_cache_leaves_none(project):
+def test_fixing_without_a_cache_leaves_none(project, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(project / "none"))  # nor does it need a folder to write to
     write(
-        "a.py",
-        "import torch\n\n\ndef f(x):\n    return torch.ones(3).to(x.device) * x\n\n\nf(torch.ones(3).cuda())\n",
+        "a.py", "import torch\n\n\ndef f(x):\n    return torch.ones(3).to(x.device) * x\n\n\nf(torch.ones(3).cuda())\n"
     )
     write("b.py", ending(WAITS))
     done = fixed(["."], Config(root=os.getcwd(), heat="all", cache=False), None, SAFE)
     assert [Path(path).name for path in done.changed] == ["a.py"]
+    assert not done.report.warnings
     assert sorted(path.name for path in project.iterdir()) == ["a.py", "b.py", "pyproject.toml"]
+
+
+PEAK = "import torch\n\n\ndef peak(x: torch.Tensor):\n    return x.max().item()\n"
+CLIP = """\
+import torch
+from a import peak
+
+
+def clip(x: torch.Tensor):
+    x = x.cuda()
+    return x / max(1.0, peak(x))
+"""
+KNOWN = """\
+import torch
+from a import peak
+
+
+def clip(x: torch.Tensor):
+    y = peak(x)  # syncguard: allow[SG201] known
+    return y
+"""
+
+
+@pytest.mark.parametrize("user", [CLIP, KNOWN])
+@pytest.mark.parametrize("cache", [True, False])
+def test_what_a_fix_changes_in_another_file_is_fixed_in_the_same_run(project, user, cache):
+    write("a.py", PEAK)
+    write("c.py", user)
+    config = Config(root=os.getcwd(), heat="all", cache=cache)
+    first = fixed(["."], config, None, UNSAFE)
+    for path, (_, after) in first.changed.items():
+        Path(path).write_text(after)
+    forget()
+    assert {Path(path).name for path in first.changed} >= {"a.py"}
+    assert fixed(["."], config, None, UNSAFE).changed == {}
+
+
+def test_what_stdin_holds_is_not_kept_as_the_file_of_its_name(project):
+    write("b.py", "import torch\n\n\ndef read(x: torch.Tensor):\n    return x.cuda().sum().item()\n")
+    steps = (
+        "from b import read\n\n\ndef train(model, loader, opt):\n    for x in loader:\n"
+        "        opt.zero_grad()\n        model(x).backward()\n        opt.step()\n"
+    )
+    write("a.py", steps)
+    config = Config(root=os.getcwd(), heat="hot", stdin_filename="a.py")
+    pipeline.check(["a.py", "b.py"], config)
+    pipeline.check(["-"], config, f"{steps}        read(x)\n")
+    assert not pipeline.check(["b.py"], config).findings

@@ -75,19 +75,21 @@ def bound_to(bind: Node, path: str) -> Node | None:
 
 
 def put_back(parts: Parts, path: str) -> bool:
-    """Whether the last that the statements give `path` is what a name has kept of it: `kept = self.check`."""
-    held: Node | None = None
+    """Whether the statements turn `path` off, and give it back what a name has kept of it: `kept = self.check`."""
+    given: list[Node | None] = []
     names: dict[str, list[Node | None]] = {}
     for part in walk(parts):
         if type(part) is not BIND:
             continue
         for target in part.targets:
             if path_of(target) == path:
-                held = part.value
+                given.append(part.value)
             elif type(target) is NAME:
                 names.setdefault(target.id, []).append(part.value)
-    kept = names.get(held.id, []) if type(held) is NAME else []
-    return bool(kept) and all(value is not None and path_of(value) == path for value in kept)
+    back = [names.get(one.id, []) for one in given if type(one) is NAME]
+    off = [one for one in given if type(one) is CONST and not one.value]
+    kept = all(values and all(value is not None and path_of(value) == path for value in values) for values in back)
+    return bool(back) and kept and len(back) + len(off) == len(given)
 
 
 def _given(target: Node, value: Node, path: str) -> Node | None:

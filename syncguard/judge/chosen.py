@@ -107,7 +107,7 @@ def _picked(table: str, routine: Routine, places: Places) -> bool:
     which: `table[how]`, `pick("solve", table, method)`."""
     parts = walk(routine.node.body)
     uses = [id(part) for part in parts if type(part) is NAME and part.id == table]
-    picks = [part.of for part in parts if type(part) is INDEX]
+    picks = [part.of for part in parts if type(part) is INDEX and type(part.key) is not CONST]
     for part in parts:
         if type(part) is CALL:
             names = [arg.id for arg in part.args if type(arg) is NAME]
