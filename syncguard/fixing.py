@@ -55,7 +55,7 @@ class Work(msgspec.Struct):
     refused: set[Named] = set()
     alone: set[Function] = set()  # in which fixes are made one at a time
     grown: bool = False  # whether a fix was made since the last look at all of them
-    stale: set[str] = set()  # files that fixes in others have changed something in
+    stale: set[str] = set()  # files that read what a fix in another one has changed
 
     def looks_again(self) -> bool:
         """Whether what was refused may be tried once more, for a fix was made since; forgets that it was refused."""
@@ -63,6 +63,13 @@ class Work(msgspec.Struct):
         if again:
             self.refused, self.alone, self.grown = set(), set(), False
         return again
+
+    def moved(self, report: Report) -> frozenset[str]:
+        """The files with findings in which to look for fixes again: they read what a fix has changed. Forgets them."""
+        paths = {file_of(finding.site.path) for finding in report.findings}
+        found = frozenset([path for path in paths if os.path.abspath(path) in self.stale])
+        self.stale = set()
+        return found
 
     def hold_back(self, refused: set[Function], wave: Wave, names: Names) -> None:
         """What did not help is not tried again for now; where it may be either of several, one is made at a time."""
@@ -110,7 +117,7 @@ def _fixed(
     past: Past | None,
 ) -> Fixed:
     report, state = pipeline.checked(paths, config, stdin, fixes=True, past=past)
-    first = report.texts
+    first, warnings = report.texts, report.warnings
     work = Work()
     for _ in range(PASSES):
         now = {**first, **work.texts}
@@ -120,20 +127,16 @@ def _fixed(
         if not wave:
             if len(work.answers) > answers or work.looks_again():
                 continue  # what was declined stood before others
-            again = {path for f in report.findings if os.path.abspath(path := file_of(f.site.path)) in work.stale}
-            work.stale = set()
+            again = work.moved(report)
             if not again:
                 break
-            now_in = frozenset(again)
-            after, state = pipeline.checked(
-                paths, config, stdin, fixes=now_in, texts=work.texts, past=past, state=state
-            )
+            after, state = pipeline.checked(paths, config, stdin, fixes=again, texts=work.texts, past=past, state=state)
             report = carried(report, after, again)
             continue
         texts = work.texts | {path: applied(now[path], _edits(findings)) for path, findings in wave.items()}
         changed = frozenset(wave)
         after, state = pipeline.checked(paths, config, stdin, fixes=changed, texts=texts, past=past, state=state)
-        after = carried(report, after, set(wave))
+        after = carried(report, after, changed)
         if refused := _refused(wave, report, after, texts):
             work.hold_back(refused, wave, names)  # and back to the texts before this pass
         else:
@@ -144,11 +147,11 @@ def _fixed(
         work.texts = work.texts | tidy
         changed = frozenset(tidy)
         after, _ = pipeline.checked(paths, config, stdin, fixes=changed, texts=work.texts, past=past, state=state)
-        report = carried(report, after, set(tidy))
+        report = carried(report, after, changed)
     others = {f.fix.edits for f in report.findings if f.fix is not None and f.fix.tier == "unsafe"}
     waiting = len(others) if tiers == SAFE else 0
     pairs = {path: (text, work.texts.get(path, text)) for path, text in first.items()}
-    return Fixed(report, pairs, tuple(work.made), waiting=waiting)
+    return Fixed(replace(report, warnings=warnings), pairs, tuple(work.made), waiting=waiting)
 
 
 def remembering(config: Config) -> Config:
@@ -193,7 +196,7 @@ def permitting(
     return Fixed(after_all, pairs, done.made if done else (), tuple(allowed), done.waiting if done else 0)
 
 
-def carried(before: Report, after: Report, changed: set[str]) -> Report:
+def carried(before: Report, after: Report, changed: frozenset[str]) -> Report:
     """The later report with the fixes of the earlier one for the findings of the files that have not changed."""
     known = {(f.site, f.code): f.fix for f in before.findings if f.fix is not None and f.site.path not in changed}
     return replace(after, findings=tuple(replace(f, fix=f.fix or known.get((f.site, f.code))) for f in after.findings))

@@ -105,11 +105,12 @@ def checked(
         # What is no text cannot be kept, nor told to another process.
         config = replace(config, cache=False, jobs=1)
     spelling = Spelling(config.stdin_filename if path == "-" else path for path in found.paths)
+    warnings: tuple[str, ...] = ()
     with paused_collector():
         sources = [opened(path, config, stdin, given) for path in found.paths]
         if fixes is True and config.cache and len(sources) > 1:  # to read what has nothing to fix once more takes long
             first, state = checked(paths, config, stdin, texts=texts, past=past, state=state)
-            fixes = frozenset(file_of(finding.site.path) for finding in first.findings)
+            fixes, warnings = frozenset(file_of(finding.site.path) for finding in first.findings), first.warnings
         asked = {s.path for s in sources if fixes is True or (fixes and spelling.of(s.path) in fixes)}
         alone, around, warning, state = examine(sources, config, rules, frozenset(asked), given, state)
     calls, callers = _told({**around.calls, **{one.note.path: one.calls for one in alone}})
@@ -143,7 +144,7 @@ def checked(
         hot=sum(one.hot for one in examined) + sum(where[0] in spelling for where in hot),
         left_out=sum(wanted.leaves_out(finding) for items in warm for finding in items),
         allowed=tuple(finding for one in examined for finding in shown(others.told(one.allowed, one))),
-        warnings=(warning,) if warning else (),
+        warnings=(warning,) if warning else warnings,
         texts={spelling.of(source.path): source.text for source in read} if fixes is not False else {},
         baselined=divided.known,
         entries=divided.entries,

@@ -291,3 +291,14 @@ def test_what_stdin_holds_is_not_kept_as_the_file_of_its_name(project):
     pipeline.check(["a.py", "b.py"], config)
     pipeline.check(["-"], config, f"{steps}        read(x)\n")
     assert not pipeline.check(["b.py"], config).findings
+
+
+def test_a_cache_that_cannot_be_written_is_told_of_where_a_fix_is_made(project):
+    write(
+        "a.py", "import torch\n\n\ndef f(x):\n    return torch.ones(3).to(x.device) * x\n\n\nf(torch.ones(3).cuda())\n"
+    )
+    write("b.py", ending(WAITS))
+    write(".syncguard_cache", "a file")
+    done = fixed(["."], Config(root=os.getcwd(), heat="all"), None, SAFE)
+    assert [Path(path).name for path in done.changed] == ["a.py"]
+    assert ["was not written" in warning for warning in done.report.warnings] == [True]
