@@ -62,6 +62,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     unmade: Mapping[Where, str]  # methods whose class nothing names
     left: Left  # what is never set of the objects that these files make
     for_others: Callable[[Where], bool]  # whether a class is said to be there for others
+    set_outside: Callable[[Where, str], bool]  # whether another file gives an object of it such an attribute
     places: Places
 
     def told(self, findings: Sequence[Finding], one: Examined) -> list[Finding]:
@@ -80,7 +81,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
         finding = _unless_set(finding) if not self.there.may_be(where, needs, asks) else finding
         if where in self.unmade and _by_its_class(finding, where):
             finding = replace(finding, hot_path=(*finding.hot_path, Fact(f"but {self.unmade[where]}", 0)))
-        finding = unless_made_so(unless_given(finding), self.calls, self.left, self.for_others)
+        finding = unless_made_so(unless_given(finding), self.calls, self.left, self.for_others, self.set_outside)
         if finding.heat != "unknown":
             return finding
         if path in self.unused or where in self.uncalled:
@@ -158,6 +159,7 @@ def elsewhere(
         unmade=unheard(_by_class(examined, calls), (), files),
         left=left_by_makers(calls),
         for_others=lambda where: _is_for_others(where, calls, files, places),
+        set_outside=lambda where, name: _is_set_outside(where, name, files),
         places=places,
     )
 
@@ -195,6 +197,14 @@ def _is_for_others(where: Where, calls: Calls, files: Files, places: Places) -> 
         return True
     naming = files.naming({name}, outermost(path))[name]
     return any(one not in calls and not places.is_test(one) for one in naming)
+
+
+def _is_set_outside(where: Where, name: str, files: Files) -> bool:
+    """Whether another file of the package gives something an attribute of this name: `net.sine.pulse = True`."""
+    path = where[0]
+    like = re.compile(rf"(?<!\bself)\._?{name} *=(?!=)|\bsetattr\([^()\n]*[\"']_?{name}[\"']")
+    naming = files.naming({name}, outermost(path))[name]
+    return any(one != path and files.has(one, like) for one in naming)
 
 
 def _unseen_outside(classes: Mapping[Where, Fact], files: Files) -> dict[Where, Fact]:

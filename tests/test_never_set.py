@@ -130,3 +130,18 @@ def test_what_is_made_for_what_nothing_sets(given: str, init: str, heat: str) ->
     net = NET.format(made="Sine(3) if deep else None").replace(", **rest", "")
     files = {"pkg/__init__.py": init, "pkg/parts.py": DEEP, "pkg/net.py": net, "pkg/top.py": TOP.format(given=given)}
     assert found(files)["pkg/parts.py"].heat == heat
+
+
+@pytest.mark.parametrize(
+    ("line", "heat"),
+    [
+        ("net.sine.pulse = True", "hot"),
+        ("setattr(net.sine, 'pulse', True)", "hot"),
+        ("for one in net.modules(): one.pulse = True", "hot"),
+        ("return net.sine.pulse == True", SAID),
+        ("self.pulse = True", SAID),  # of another object
+        ("print('.pulse')", SAID),
+    ],
+)
+def test_what_another_file_gives_an_object_is_set(line: str, heat: str) -> None:
+    assert told(pkg__use=f"from .net import Net\n\n\ndef use(self, net: Net):\n    {line}\n") == heat

@@ -32,10 +32,14 @@ def left_by_makers(files: Mapping[str, tuple[Function, ...]]) -> dict[Where, fro
 
 
 def unless_made_so(
-    finding: Finding, files: Mapping[str, tuple[Function, ...]], left: Left, for_others: Callable[[Where], bool]
+    finding: Finding,
+    files: Mapping[str, tuple[Function, ...]],
+    left: Left,
+    for_others: Callable[[Where], bool],
+    set_outside: Callable[[Where, str], bool],
 ) -> Finding:
-    """The finding, as often as it was said to run unless it needs what no object is made with of a class that is there
-    for nobody else."""
+    """The finding, as often as it was said to run unless it needs what no object is made with, nor given by another
+    file, of a class that is there for nobody else."""
     if finding.heat not in ("hot", "unknown"):
         return finding
     own = class_of((finding.site.path, finding.function))
@@ -44,7 +48,9 @@ def unless_made_so(
         names = _asked(fact, within) if where in left else []
         if fact.text.startswith((MADE, SEEN_MADE)) and (not own[1] or for_others(own)):
             continue  # who has the class may make it as they please
-        if names and all(name in left[where] for name in names) and not for_others(where):
+        if not names or not all(name in left[where] for name in names) or for_others(where):
+            continue
+        if not any(set_outside(where, name) for name in names):
             told = f"but nothing that makes `{where[1]}` sets `{names[0]}`"
             return replace(finding, heat="amortized", hot_path=(*finding.hot_path, Fact(told, 0)))
     return finding
