@@ -95,7 +95,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     def _asking(self, finding: Finding, where: Where, asks: tuple[Ask, ...]) -> Finding:
         """A finding with the options that other files say it stands behind."""
         kept = self.given.still(where, finding.options, self.places) if finding.options else ()
-        more = with_more(finding, self.given.options(where, asks)).options[: -len(finding.options) or None]
+        more = untold(finding, self.given.options(where, asks))
         if more or kept != finding.options:
             finding = replace(finding, options=(*more, *kept))
         return with_options(finding, where, self.options, self.made_for)
@@ -111,7 +111,8 @@ class Elsewhere(msgspec.Struct, frozen=True):
             return replace(finding, heat="cold", hot_path=(self.hosted[where],))
         if way := self.there.to(where, needs, asks):
             return replace(finding, heat="hot", hot_path=way)
-        finding = with_more(finding, self.there.refused(where, needs, asks))
+        if more := untold(finding, self.there.refused(where, needs, asks)):
+            finding = replace(finding, options=(*more, *finding.options))
         if where in self.errands and finding.heat == "unknown":
             heat, way = self.errands[where]
             sends = finding.name in SENDS and for_host(way)  # to the device, whoever has it do so
@@ -228,11 +229,10 @@ def _may_be_told(finding: Finding) -> bool:
     return _is_unknown(finding) or (finding.heat in SLOWER and for_callers(finding.hot_path))
 
 
-def with_more(finding: Finding, options: Iterable[Fact]) -> Finding:
-    """A finding with options before its own, but for those that these tell."""
+def untold(finding: Finding, options: Iterable[Fact]) -> list[Fact]:
+    """Those of some options that a finding does not tell itself."""
     had = {question_of(bare(fact)) for fact in finding.options}
-    more = [fact for fact in options if question_of(bare(fact)) not in had]
-    return replace(finding, options=(*more, *finding.options)) if more else finding
+    return [fact for fact in options if question_of(bare(fact)) not in had]
 
 
 def _unless_set(finding: Finding) -> Finding:

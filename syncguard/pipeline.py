@@ -80,7 +80,7 @@ def check(
 
     `texts` are read in place of the files of the same names. What was known in the `past` is told apart.
     """
-    return checked(paths, config, stdin, fixes=fixes, texts=texts, past=past)[0]
+    return checked(paths, config, stdin, fixes=fixes, texts=texts, past=past, remembers=False)[0]
 
 
 def checked(
@@ -92,9 +92,10 @@ def checked(
     texts: Mapping[str, str] | None = None,
     past: Past | None = None,
     state: State | None = None,
+    remembers: bool = True,
 ) -> tuple[Report, State | None]:
     """The same, and what it remembers of it: with this `state` the next check reads only what is another text by then.
-    None where nothing is kept.
+    None where nothing is kept, or to be remembered.
     """
     project.forget()
     rules = pack.load(config.pack_folders)
@@ -112,7 +113,7 @@ def checked(
             first, state = checked(paths, config, stdin, texts=texts, past=past, state=state)
             fixes, warnings = frozenset(file_of(finding.site.path) for finding in first.findings), first.warnings
         asked = {s.path for s in sources if fixes is True or (fixes and spelling.of(s.path) in fixes)}
-        alone, around, warning, state = examine(sources, config, rules, frozenset(asked), given, state)
+        alone, around, warning, state = examine(sources, config, rules, frozenset(asked), given, state, remembers)
     calls, callers = _told({**around.calls, **{one.note.path: one.calls for one in alone}})
     words = {**around.words, **{one.note.path: one.words for one in alone}}
     files, hot = Files(sources, given, words), reached(calls, callers)
@@ -208,9 +209,10 @@ def examine(
     fixes: frozenset[str],
     texts: Mapping[str, str],
     before: State | None,
+    remembers: bool,
 ) -> tuple[list[Examined], Around, str, State | None]:
     """What was found in each source, what is known of other files, why the cache is not written, and what the next run
-    of this process may know; `before` is what this one does, where there was one.
+    of this process may know, if it `remembers`; `before` is what this one does, where there was one.
 
     What is to be fixed is examined anew, and kept without its fixes; on disk nothing is where `texts` stand in for
     files.
@@ -237,13 +239,17 @@ def examine(
     words = {path: one.words for path, one in kept.items() if path not in texts}
     tellers = [known[path] for path in callers]
     calls = {path: one.calls for path, one in kept.items()} | {one.note.path: one.calls for one in tellers}
+    found = [known[source.path] for source in sources], Around(tellers, calls, words)
+    saves = bool(fresh) and not texts and before is None
+    if not (saves or remembers):
+        return *found, "", None
     more = store.grown(state, map(without_fixes, fresh), interfaces)
     warning = ""
-    if fresh and not texts and before is None:
+    if saves:
         typed = {source.path for source in sources if not _on_disk(source, config)}
         told = replace(more, examined={path: one for path, one in more.examined.items() if path not in typed})
         warning = table.save(file, state, told)
-    return [known[source.path] for source in sources], Around(tellers, calls, words), warning, state.grown(more)
+    return *found, warning, state.grown(more) if remembers else None
 
 
 def _on_disk(source: Source, config: Config) -> bool:

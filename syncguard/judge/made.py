@@ -68,23 +68,19 @@ def class_of(where: Where) -> Where:
     return where[0], where[1].rpartition(".")[0].partition(".")[0]
 
 
-def namers(files: Mapping[str, tuple[Function, ...]]) -> dict[Where, list[Called]]:
-    """The places that name each class, by function."""
-    found: dict[Where, list[Called]] = {}
-    for functions in files.values():
-        for one in [one for function in functions for one in function.makes]:
-            found.setdefault((one.path, one.name), []).append(one)
+def namers(files: Mapping[str, tuple[Function, ...]]) -> dict[Where, list[tuple[Where, Called]]]:
+    """Who names each class, and how."""
+    found: dict[Where, list[tuple[Where, Called]]] = {}
+    for path, functions in sorted(files.items()):
+        for function in functions:
+            for one in function.makes:
+                found.setdefault((one.path, one.name), []).append(((path, function.name), one))
     return found
 
 
 def _named(files: Mapping[str, tuple[Function, ...]]) -> dict[Where, Makers]:
-    """Who names each class."""
-    found: dict[Where, Makers] = {}
-    for path, functions in sorted(files.items()):
-        for function in functions:
-            for one in function.makes:
-                found.setdefault((one.path, one.name), []).append(((path, function.name), one.options))
-    return found
+    """Who names each class, and the options that it does so behind."""
+    return {where: [(maker, one.options) for maker, one in every] for where, every in namers(files).items()}
 
 
 def _settled(found: dict[Where, tuple[Fact, ...]], makers: Mapping[Where, Makers]) -> dict[Where, tuple[Fact, ...]]:

@@ -26,7 +26,7 @@ Left = Mapping[Where, frozenset[str]]
 def left_by_makers(files: Mapping[str, tuple[Function, ...]]) -> dict[Where, frozenset[str]]:
     """The arguments that all who make objects of a class leave at their defaults."""
     named = namers(files)
-    every = {where: [frozenset(one.left) for one in makers] for where, makers in named.items()}
+    every = {where: [frozenset(one.left) for _, one in makers] for where, makers in named.items()}
     found = {where: frozenset.intersection(*left) for where, left in every.items() if all(left)}
     return {where: left for where, left in found.items() if left and (ANYWHERE, where[1]) not in named}
 
