@@ -124,7 +124,7 @@ torch.any torch.all torch.Tensor.any torch.Tensor.all torch.sum torch.mean torch
 torch._assert_async torch.nonzero_static torch.cumsum torch.gather torch.scatter
 torch.Tensor.scatter_ torch.take_along_dim torch.Tensor.size torch.Tensor.dim torch.Tensor.numel torch.Tensor.__len__
 torch.Tensor.detach torch.Tensor.data_ptr torch.Tensor.is_cuda torch.Tensor.device torch.Tensor.dtype
-torch.Tensor.shape torch.Tensor.record_stream torch.bernoulli torch.manual_seed
+torch.Tensor.shape torch.Tensor.record_stream torch.bernoulli
 torch.cuda.get_rng_state torch.cuda.set_rng_state torch.random.fork_rng torch.bucketize torch.meshgrid
 torch.cartesian_prod torch.nn.functional.nll_loss torch.nn.functional.mse_loss
 torch.nn.functional.kl_div torch.nn.functional.binary_cross_entropy_with_logits
@@ -155,7 +155,7 @@ torch_geometric.utils.scatter torch_scatter.scatter_sum torch_geometric.utils.de
 torchmetrics.classification.BinaryAccuracy.update torch.nn.functional.cross_entropy torch.nn.CrossEntropyLoss.forward
 torch.nn.BatchNorm2d.forward torch.nn.utils.rnn.pad_packed_sequence torch.multinomial
 torch.nn.functional.scaled_dot_product_attention torch.clamp torch.Tensor.clip_ torch.Tensor.uniform_
-torch.index_select torch.isin torch.mode torch.norm torch.linalg.matrix_norm torch._grouped_mm torch.equal
+torch.index_select torch.isin torch.mode torch.norm torch.linalg.matrix_norm torch._grouped_mm torch.equal torch.manual_seed
 """.split()
 
 
