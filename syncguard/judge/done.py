@@ -12,7 +12,7 @@ from syncguard.infer.routine import Routine
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import At, Node
-from syncguard.read.tags import BIND, CALL, COMP, CONST, FUNCTION, IF, LEAVE, LOOP, RUN, WITH
+from syncguard.read.tags import ATTR, BIND, CALL, COMP, CONST, FUNCTION, IF, LEAVE, LOOP, RUN, WITH
 from syncguard.read.walk import around
 
 
@@ -37,12 +37,18 @@ def makes_parameters(at: At, routine: Routine, places: Places) -> bool:
     node = routine.node
     block = node.body if type(node) is FUNCTION else ()
     while block:
-        if any(
-            type(part.value) is CALL and places.is_("cold", "parameters", called_path(part.value))
-            for part in _said(block)
-        ):
+        if any(_makes_one(part.value, places) for part in _said(block)):
             return True
         block = next((arm for part in block for arm in _arms(part) if any(around(one.at, at) for one in arm)), ())
+    return False
+
+
+def _makes_one(value: Node | None, places: Places) -> bool:
+    """Whether a value is a parameter that is made for it, or what a method makes of one: `nn.Parameter(x).cpu()`."""
+    while type(value) is CALL:
+        if places.is_("cold", "parameters", called_path(value)):
+            return True
+        value = value.fn.of if type(value.fn) is ATTR else None
     return False
 
 
