@@ -33,6 +33,7 @@ def heats(text: str) -> list[str]:
         ("layer.weight = torch.nn.Parameter(x)", "cold"),
         ("layer.register_parameter(path, x)", "cold"),
         ("layer.weight = nn.Parameter(x, requires_grad=False).to(x.dtype)", "cold"),
+        ("layer = nn.Linear(3, 4).to(x.device)", "unknown"),
         ("nn.init.normal_(layer.weight, 0.0, 0.1)", "cold"),
         ("new = nn.Linear(3, 4)", "cold"),
         ("if layer is None:\n        weight = nn.Parameter(x)", "unknown"),

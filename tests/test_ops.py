@@ -155,7 +155,8 @@ torch_geometric.utils.scatter torch_scatter.scatter_sum torch_geometric.utils.de
 torchmetrics.classification.BinaryAccuracy.update torch.nn.functional.cross_entropy torch.nn.CrossEntropyLoss.forward
 torch.nn.BatchNorm2d.forward torch.nn.utils.rnn.pad_packed_sequence torch.multinomial
 torch.nn.functional.scaled_dot_product_attention torch.clamp torch.Tensor.clip_ torch.Tensor.uniform_
-torch.index_select torch.isin torch.mode torch.norm torch.linalg.matrix_norm torch._grouped_mm torch.equal torch.manual_seed
+torch.index_select torch.isin torch.mode torch.norm torch.linalg.matrix_norm torch._grouped_mm torch.equal
+torch.manual_seed
 """.split()
 
 

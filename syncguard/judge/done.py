@@ -44,11 +44,13 @@ def makes_parameters(at: At, routine: Routine, places: Places) -> bool:
 
 
 def _makes_one(value: Node | None, places: Places) -> bool:
-    """Whether a value is a parameter that is made for it, or what a method makes of one: `nn.Parameter(x).cpu()`."""
-    while type(value) is CALL:
-        if places.is_("cold", "parameters", called_path(value)):
+    """Whether a value is made so, or what a method makes of a parameter: `nn.Parameter(x).cpu()`."""
+    if type(value) is CALL and places.is_("cold", "parameters", called_path(value)):
+        return True
+    while type(value) is CALL and type(value.fn) is ATTR:
+        value = value.fn.of
+        if type(value) is CALL and places.is_("cold", "parameter", called_path(value)):
             return True
-        value = value.fn.of if type(value.fn) is ATTR else None
     return False
 
 

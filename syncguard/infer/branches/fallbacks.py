@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from syncguard.infer.branches.begun import FIRST, spends
 from syncguard.infer.branches.failures import amiss
 from syncguard.infer.branches.keeps import BUILDS
 from syncguard.infer.branches.meant import binders, plainly
@@ -11,9 +12,8 @@ from syncguard.infer.branches.ranks import ranked
 from syncguard.infer.branches.remembers import ABOUT, remembers
 from syncguard.infer.branches.rhythm import BACK, OUT, leads_out, set_back
 from syncguard.infer.branches.undoes import undoes
-from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.sureness import number_sureness
-from syncguard.infer.domain.values import Call, Const, Host, Named, Tensor, Value, options
+from syncguard.infer.domain.values import Const, Host, Named, Tensor, Value, options
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.routine import Frame
 from syncguard.read import core
@@ -22,7 +22,6 @@ from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, FUNCTION, LEAVE, LO
 from syncguard.read.walk import mentions, walk
 
 CONVERTS: Final = "where a number is given for a tensor"
-FIRST: Final = "on the first step"
 AMISS: Final = "where something is amiss, as it warns"
 UNDONE: Final = "where something is to be undone"
 FALLBACK: Final = "where the data leave nothing to compute"
@@ -33,7 +32,7 @@ def excused(node: core.If, outcome: bool, frame: Frame) -> str:
     body, other = (node.body, node.orelse) if outcome else (node.orelse, node.body)
     if fallback(node.test, body, other, frame):
         return FALLBACK
-    if spent(node.test, outcome, body, frame):
+    if spends(body, frame):
         return FIRST
     if undoes(node.test, outcome, body, frame):
         return UNDONE
@@ -46,77 +45,6 @@ def excused(node: core.If, outcome: bool, frame: Frame) -> str:
     if amiss(body, frame):
         return AMISS
     return CONVERTS if converts(node.test, outcome, body, other, frame) else ""
-
-
-def spent(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) -> bool:
-    """Whether this arm, or the rest of the method, turns off a flag that leads to it, which nothing but what makes the
-    object turns on: `if self.first: ...; self.first = False`."""
-    owner, node = frame.routine.owner, frame.routine.node
-    if owner is None or type(node) is not FUNCTION or not node.params:
-        return False
-    for asked, wanted in ((test, outcome), *frame.context.tests):
-        flag, on = plainly(asked, wanted)
-        left = _by_name(flag)
-        flag = left or flag
-        if type(flag) is not ATTR or flag.path != f"{node.params[0].name}.{flag.name}":
-            continue
-        behind = [part for part in node.body if part.at > asked.at]
-        turned = any(_turns(part, flag, not on) for part in (*body, *behind)) and not _leaves(body, flag, not on)
-        if turned and _is_made_so(flag.name, owner, frame, left is not None) and not _by_others(flag, frame):
-            return True
-    return False
-
-
-def _by_others(flag: core.Attr, frame: Frame) -> bool:
-    """Whether the file sets the flag of an object from outside: `loss.first = True`."""
-    binds = [part for part in frame.home.pieces if type(part) is BIND] if frame.home.own else []
-    aims = [aim for bind in binds for aim in bind.targets if type(aim) is ATTR and aim.name == flag.name]
-    return any(aim.path != flag.path for aim in aims)
-
-
-def _leaves(body: tuple[Node, ...], flag: core.Attr, on: bool) -> bool:
-    """Whether an arm that does not set a flag so itself leaves the function before that is set."""
-    return not any(_turns(part, flag, on) for part in body) and any(type(part) is LEAVE for part in walk(body))
-
-
-def _by_name(flag: Node) -> core.Attr | None:
-    """An attribute that is asked for by its name, with what it is where there is none yet."""
-    match flag:
-        case core.Call(fn=core.Name(id="getattr"), args=(core.Name(id=of) as held, core.Const(value=str() as name), _)):
-            return core.Attr(held, name, f"{of}.{name}", flag.at)
-    return None
-
-
-def _is_made_so(name: str, owner: ClassInfo, frame: Frame, left: bool) -> bool:
-    """Whether nothing else gives an attribute a value but the constructor, and methods that it calls; or nothing at
-    all, where it may be `left` out."""
-    others = {one.name for info in owner.mro for one in frame.world.storing(info, name) if one is not frame.routine}
-    if not others:
-        return left
-    return others == {"__init__"} or others <= _making(owner, frame)
-
-
-def _making(owner: ClassInfo, frame: Frame) -> set[str]:
-    """The constructor of a class and the methods that it calls, and so on, but for those that begin anew."""
-    found, todo = set[str](), ["__init__"]
-    while todo:
-        name = todo.pop()
-        member = owner.find(name)
-        node = member[0].routine.node if member is not None and type(member[0]) is Call else None
-        if name in found or type(node) is not FUNCTION or not node.params:
-            continue
-        found.add(name)
-        me = node.params[0].name
-        called = [part.fn for part in walk(node.body) if type(part) is CALL]
-        todo += [fn.name for fn in called if type(fn) is ATTR and fn.path == f"{me}.{fn.name}"]
-    return {name for name in found if not frame.world.places.is_("gates", "begins", name)}
-
-
-def _turns(part: Node, flag: core.Attr, on: bool) -> bool:
-    """Whether a statement sets a flag so."""
-    if type(part) is not BIND or type(part.value) is not CONST or part.value.value is not on:
-        return False
-    return any(type(aim) is ATTR and aim.path == flag.path for aim in part.targets)
 
 
 def fallback(test: Node, body: tuple[Node, ...], other: tuple[Node, ...], frame: Frame) -> bool:

@@ -3,7 +3,7 @@ something behind the test, `if preds is None: preds = out`, or a flag is turned,
 
 from __future__ import annotations
 
-from syncguard.infer.branches.meant import binders, plainly
+from syncguard.infer.branches.meant import binders, leads
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import At, Node
@@ -37,14 +37,8 @@ def _changed(name: str, first: bool | None, asked: At, outcome: bool, loop: Node
     if any(_is(part, first) or not (first is None or _is(part, not first)) for part in inside):
         return False
     tests = [part for part in walk(loop) if type(part) is IF and around(part.test.at, asked)]
-    arms = [one.at for part in tests for one in (part.body if _leads(part.test, asked, outcome) else part.orelse)]
+    arms = [one.at for part in tests for one in (part.body if leads(part.test, asked, outcome) else part.orelse)]
     return any(around(part.at, asked) or any(around(arm, part.at) for arm in arms) for part in inside)
-
-
-def _leads(test: Node, asked: At, outcome: bool) -> bool:
-    """Whether a test holds where what it asks comes out so."""
-    inner, came = plainly(test, True)
-    return came is outcome if inner.at == asked else outcome
 
 
 def _lasting(before: list[Node], loop: Node, node: core.Function) -> list[Node]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from syncguard.infer.branches.fallbacks import FIRST, divides
+from syncguard.infer.branches.begun import FIRST, begins
+from syncguard.infer.branches.fallbacks import divides
 from syncguard.infer.branches.first_turn import in_first_turn
 from syncguard.infer.branches.keeps import BUILDS, GROWS, held, lacking, renewed, strays, unbuilt
 from syncguard.infer.branches.left_out import is_one
@@ -78,12 +79,16 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
     if type(inner) is CALL:
         if not outcome and type(inner.fn) is NAME and inner.fn.id == "hasattr" and lacking(inner, frame):
             return BUILDS
+        if begins(inner, outcome, frame):
+            return FIRST
         named = "behind a gate" if outcome and _gate_name(inner.fn, frame) else ""
         return BROKEN if _finite(inner.fn, outcome, frame) else named or _answered(inner.fn, outcome, frame)
     return gated(inner, outcome, frame) if type(inner) is EITHER else ""
 
 
 def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
+    if begins(inner, outcome, frame):
+        return FIRST
     if inner.what == "is" or inner.what == "is not":
         return _none(inner, outcome, frame)
     rest = rest_of(inner.args[0]) if len(inner.args) == 2 else None
@@ -145,6 +150,8 @@ def _flag(inner: core.Name | core.Attr, outcome: bool, frame: Frame) -> str:
         return "" if _sorted(inner, frame) else NOTHING
     if unmet(inner, outcome, frame):
         return UNMET
+    if type(inner) is ATTR and begins(inner, outcome, frame):
+        return FIRST
     if outcome and _gate_name(inner, frame) and not _open(inner, frame):
         return "behind a gate"
     if type(inner) is NAME and left_at(inner, frame) is (not outcome):

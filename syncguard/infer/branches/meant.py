@@ -152,6 +152,16 @@ def plainly(test: Node, outcome: bool) -> tuple[Node, bool]:
     return test, outcome
 
 
+def leads(test: Node, asked: At, outcome: bool) -> bool:
+    """Whether a test holds where a part of it, which stands there, comes out so."""
+    inner, holds = plainly(test, True)
+    if inner.at == asked:
+        return holds is outcome
+    parts = inner.operands if type(inner) is EITHER else ()
+    part = next((one for one in parts if around(one.at, asked)), None)
+    return (outcome if part is None else leads(part, asked, outcome)) is holds
+
+
 def necessary(test: Node, outcome: bool) -> Iterator[tuple[Node, bool]]:
     """The parts of a test that must each come out so, for it to come out so."""
     test, outcome = plainly(test, outcome)
