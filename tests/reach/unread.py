@@ -51,6 +51,10 @@ def fetched_of_host(sample, step):
     return np.abs(sample.cpu().numpy())
 
 
+def fetched_of_host_at_once(sample, solver):
+    return solver(torch.from_numpy(sample), 2).cpu().numpy().item()
+
+
 def of_a_batch(batch):
     return np.abs(batch["label"].cpu().numpy())
 

@@ -130,17 +130,22 @@ def kept_on_host(node: Node, frame: Frame) -> bool:
 
 
 def made_of_host(node: Node, frame: Frame) -> bool:
-    """Whether a name holds what the function has made of tensors that it put on the host: `scale(from_numpy(x))`."""
+    """Whether this is, or names, what the function has made of tensors that it put on the host: `scale(from_numpy(x))`."""
+    if type(node) is CALL:
+        return _of_host(node, frame)
+    body = frame.routine.node.body if type(node) is NAME else ()
+    return any(
+        type(part) is BIND and type(part.value) is CALL and _names(part.targets, node) and _of_host(part.value, frame)
+        for part in walk(body)
+    )
+
+
+def _of_host(call: core.Call, frame: Frame) -> bool:
+    """Whether a call is given a tensor that lies on the host."""
     from syncguard.infer.expressions.evaluate import quiet_value
 
-    body = frame.routine.node.body if type(node) is NAME else ()
-    for part in walk(body):
-        if type(part) is BIND and type(part.value) is CALL and _names(part.targets, node):
-            for arg in part.value.args:
-                given = quiet_value(arg, frame)
-                if type(given) is Tensor and given.device == "host":
-                    return True
-    return False
+    given = [quiet_value(arg, frame) for arg in call.args]
+    return any(type(one) is Tensor and one.device == "host" for one in given)
 
 
 def _names(targets: Nodes, node: Node) -> bool:
