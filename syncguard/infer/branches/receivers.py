@@ -130,7 +130,7 @@ def kept_on_host(node: Node, frame: Frame) -> bool:
 
 
 def made_of_host(node: Node, frame: Frame) -> bool:
-    """Whether this is, or names, what the function has made of tensors that it put on the host: `scale(from_numpy(x))`."""
+    """Whether this is, or names, what is made of tensors that the function put on the host: `scale(from_numpy(x))`."""
     if type(node) is CALL:
         return _of_host(node, frame)
     body = frame.routine.node.body if type(node) is NAME else ()

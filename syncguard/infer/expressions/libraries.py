@@ -56,7 +56,9 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
     op = frame.world.op(name)
     if op is not None:
         first = [taken(args[0], op, nodes, frame)] if args and frame.world.computing(name) else args[:1]
-        return apply(frame, op, at, [*first, *args[1:]], keywords, nodes)
+        value = apply(frame, op, at, [*first, *args[1:]], keywords, nodes)
+        listed = type(value) is Host and value.kind == "array" and any(map(holds_anything, (*args, *keywords.values())))
+        return Seq("list", None) if listed else value
     if name.endswith(".__init__") and constructed(name[: -len(".__init__")], args[1:], keywords, at, nodes[1:], frame):
         return NONE
     if name.startswith("builtins."):

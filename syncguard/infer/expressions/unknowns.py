@@ -135,13 +135,14 @@ def moved(
     """What is put elsewhere: a batch, which comes from the host and stays a container of tensors, or a tensor."""
     part = of is UNKNOWN and part_of_batch(nodes, frame)
     module = frame.world.op(f"torch.nn.Module.{name}")
+    to_host = "host" in op.returns.split() or any(device_of(o) == "host" for value in args for o in options(value))
+    there = to_host and of is UNKNOWN and bool(nodes) and made_of_host(nodes[0], frame)
     here = Tensor(
-        device="host" if part or of.batch else frame.world.place(frame.routine),
+        device="host" if part or there or of.batch else frame.world.place(frame.routine),
         sure=False,
         why=of.batch or frame.why("part" if part else "moved" if module is not None else f"use:{name}", at),
         pinned=of.pinned,
     )
-    to_host = "host" in op.returns.split() or any(device_of(o) == "host" for value in args for o in options(value))
     if module is not None and of is UNKNOWN and not part and is_module(at, nodes, frame):
         apply(frame, module, at, [here, *args], keywords, nodes)
         return Instance(None, "torch.nn.Module", "host") if to_host else UNKNOWN
