@@ -161,6 +161,8 @@ def _builtin(option: Value, name: str) -> bool:
 
 
 def _abstract(option: Value, name: str) -> bool:
+    if type(option) is Tensor:
+        return name in ("Iterable", "Collection", "Container", "Sized", "Hashable", "Reversible")
     if type(option) is Seq:
         return name in ("Sequence", "Iterable", "Collection")
     if type(option) is Table:
