@@ -135,7 +135,11 @@ def made_of_host(node: Node, frame: Frame) -> bool:
         return _of_host(node, frame)
     body = frame.routine.node.body if type(node) is NAME else ()
     return any(
-        type(part) is BIND and type(part.value) is CALL and _names(part.targets, node) and _of_host(part.value, frame)
+        type(part) is BIND
+        and type(part.value) is CALL
+        and part.at[2:] <= node.at[:2]  # not `x = scale(x.cpu())`
+        and _names(part.targets, node)
+        and _of_host(part.value, frame)
         for part in walk(body)
     )
 
