@@ -28,14 +28,14 @@ from syncguard.judge.opted import off_by_default
 from syncguard.judge.processes import gpuless
 from syncguard.judge.reach import behind
 from syncguard.judge.supposed import unless_given
-from syncguard.judge.warmth import SLOWER, UNASKED, UNCALLED, UNNAMED, for_callers, for_host, for_hot_code
+from syncguard.judge.warmth import ASTRAY, SLOWER, UNASKED, UNCALLED, UNNAMED, for_callers, for_host, for_hot_code
 from syncguard.mentions import Mentions
 from syncguard.places import Places
 from syncguard.templates import Templates
 from syncguard.terms import Fact, Finding
 from syncguard.texts import Files, outermost, packages
 from syncguard.unheard import unheard
-from syncguard.unnamed import left_to, uncalled, unnamed
+from syncguard.unnamed import astray, left_to, uncalled, unnamed
 
 SENDS: Final = ("copy-to-device", "host-data", "built-on-host", "host-index")  # rules of what goes to the device
 Calls = Mapping[str, tuple[Function, ...]]
@@ -55,7 +55,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     options: Paths  # that all calls of a function stand behind
     made_for: Paths  # that other files make its class for
     made_there: Mapping[Where, Fact]  # classes that nothing makes but what has its tensors on the host
-    unused: frozenset[str]  # private files that nothing in their packages names
+    unused: Mapping[str, str]  # files that nothing in their packages names, and what is said of them
     uncalled: frozenset[Where]  # private functions that nothing in their packages names
     forsaken: Forsaken  # those that nothing calls yet, or only such
     made: Templates
@@ -85,8 +85,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
         if finding.heat != "unknown":
             return finding
         if path in self.unused or where in self.uncalled:
-            why = UNNAMED if path in self.unused else UNCALLED
-            return replace(finding, heat="cold", hot_path=(Fact(why, 0),))
+            return replace(finding, heat="cold", hot_path=(Fact(self.unused.get(path, UNCALLED), 0),))
         if where in self.forsaken.left_over:
             return replace(finding, heat="cold", hot_path=(Fact(self.forsaken.left_over[where], 0),))
         told = self.forsaken.told.get(where)  # it may be unused, or there for others
@@ -153,7 +152,7 @@ def elsewhere(
         options=behind(calls, callers, apart),
         made_there=_unseen_outside(made_on_host(calls, holding), files),
         made_for=made_behind(calls, holding),
-        unused=unnamed({path for path, _ in asked}, files, places),
+        unused=_unused({path for path, _ in asked}, files, places),
         uncalled=uncalled(((path, f.name) for path, f in unknown if f.alone), files, places),
         forsaken=forsaken(asked, calls, callers, hot, files, places),
         made=made,
@@ -163,6 +162,11 @@ def elsewhere(
         set_outside=lambda where, name: _is_set_outside(where, name, files),
         places=places,
     )
+
+
+def _unused(asked: set[str], files: Files, places: Places) -> dict[str, str]:
+    """Those of some files that nothing in their packages names, with what is said of them."""
+    return {**dict.fromkeys(astray(asked, files, places), ASTRAY), **dict.fromkeys(unnamed(asked, files, places), UNNAMED)}
 
 
 def _by_class(examined: Sequence[Examined], calls: Calls) -> Iterator[tuple[str, Function]]:

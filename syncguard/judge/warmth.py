@@ -20,6 +20,7 @@ CROSSES = "what is prepared of texts or images crosses once, unless another file
 SLOWER = ("amortized", "cold")
 UNASKED = "but only where an option is set that is off by default"
 UNNAMED = "in a private module that nothing in its package names"
+ASTRAY = "in a module that nothing in its package names, as it names nearly all others"
 TEMPLATE = "in a template that nothing imports"
 UNCALLED = "in a function of its package's own that nothing there names"
 ON_HOST = "whose tensors are on the host"
