@@ -166,7 +166,8 @@ def elsewhere(
 
 def _unused(asked: set[str], files: Files, places: Places) -> dict[str, str]:
     """Those of some files that nothing in their packages names, with what is said of them."""
-    return {**dict.fromkeys(astray(asked, files, places), ASTRAY), **dict.fromkeys(unnamed(asked, files, places), UNNAMED)}
+    public, private = astray(asked, files, places), unnamed(asked, files, places)
+    return {**dict.fromkeys(public, ASTRAY), **dict.fromkeys(private, UNNAMED)}
 
 
 def _by_class(examined: Sequence[Examined], calls: Calls) -> Iterator[tuple[str, Function]]:

@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from syncguard.judge.called import Function, Where, innermost, last_part
+from syncguard.judge.called import Function, Where, around_steps, innermost, last_part
 from syncguard.judge.idle import by_setup
 from syncguard.judge.warmth import ON_HOST, UNCALLED
-from syncguard.mentions import TEXT
 from syncguard.places import Places
 from syncguard.terms import Fact, Heat
-from syncguard.texts import SAID, Files, is_inner, outermost
+from syncguard.texts import SAID, TEXT, Files, is_inner, outermost
 from syncguard.unnamed import uncalled
 
 MOST: Final = 24  # files that name what we follow
@@ -142,6 +141,9 @@ class Errands:
             return [("cold", (Fact(f"but only for `{caller.name}`, {ON_HOST}", line, path),))]
         if by_setup(caller, self._known) and self._named_so(caller):
             return [("cold", (Fact(f"but only for `{caller.name}`, which runs seldom", line, path),))]
+        if around_steps(caller, line):
+            around = Fact(f"but only around line {caller.steps}, which takes the steps", line, path)
+            return [("amortized", (shown, around))]
         if caller.heat == "amortized" and not caller.here:
             epoch = any(fact.text.endswith(EPOCH) for fact in caller.path[:1])
             often = self._in_loop(path, line, caller) if epoch else not self._named_so(caller)

@@ -1,4 +1,5 @@
-"""Files and what is asked about in, the modules of a package out that nothing in it names; and the private functions."""
+"""Files and what is asked about in, the modules of a package out that nothing in it names, and the private functions
+that nothing does."""
 
 from __future__ import annotations
 

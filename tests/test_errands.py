@@ -225,3 +225,33 @@ class Batches:
 def test_what_only_a_collate_function_calls_has_its_tensors_on_the_host(wait, more, heat):
     files = {**CORE, "pkg/core.py": LOADED.format(wait=wait), "pkg/load.py": COLLATE + more}
     assert heats(files)["pkg/core.py"] == heat
+
+
+SAMPLE = """
+class Sampler:
+    def run(self, model, x):
+        {before}
+        for t in self.times:
+            x = model(x, t)
+            {inside}
+        for part in x:
+            {behind}
+        return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ({"before": "self.parts.put(x)"}, "amortized"),
+        ({"behind": "self.parts.put(part)"}, "amortized"),
+        ({"before": "self.parts.put(x)", "behind": "self.parts.put(part)"}, "amortized"),
+        ({"before": "self.parts.put(x)", "inside": "self.parts.put(x)"}, "unknown"),
+        ({"before": "while self.parts.put(x): x = x[1:]"}, "unknown"),  # it may turn often
+        ({"before": "model = self.parts.put"}, "unknown"),
+    ],
+)
+def test_around_the_loop_of_the_steps(lines, told):
+    parts = PARTS.replace("weight[0].item()", "weight[0]")
+    text = SAMPLE.format(**{"before": "pass", "inside": "pass", "behind": "pass", **lines})
+    assert heat(pkg__parts=parts, pkg__layer=text) == told

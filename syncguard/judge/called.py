@@ -76,11 +76,18 @@ class Function(msgspec.Struct, frozen=True, array_like=True):
     host: bool = False  # its tensors are on the host: it may run for each batch
     makes: tuple[Called, ...] = ()  # the classes of the project that it names
     by_name: bool = False  # nobody calls it but by its name
+    steps: int = 0  # the line on which it takes many steps, around which it is not hot
+    loops: tuple[tuple[int, int], ...] = ()  # of such a one, where its loops begin and end
 
 
 def last_part(function: str) -> str:
     """The name of a method, or of a function, without those that it is defined in."""
     return function.rpartition(".")[2]
+
+
+def around_steps(function: Function, line: int) -> bool:
+    """Whether a line of a function stands around its loops that take the steps: it runs once for many."""
+    return function.steps > 0 and not any(begin <= line <= end for begin, end in function.loops)
 
 
 def innermost(functions: Iterable[Function], line: int) -> Function | None:

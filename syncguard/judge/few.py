@@ -3,13 +3,14 @@ each of what there is."""
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Final
 
 from syncguard.infer.branches.feeding import carries
 from syncguard.infer.branches.subjects import path_of
 from syncguard.infer.sightings import Step
 from syncguard.read import core
-from syncguard.read.core import Node
+from syncguard.read.core import At, Node
 from syncguard.read.tags import ATTR, CALL, COMP, DO, INDEX, LOOP, NAME, SEQ
 from syncguard.read.walk import walk
 
@@ -27,8 +28,18 @@ def aside(step: Step, line: int) -> bool:
     """Whether a loop in a function that takes the steps on some line is none of these, and goes through what is there
     by name: `for row in tokens:`, behind the loop that made them. What counts, draws, or goes on from what came of its
     turn before may take steps of its own."""
-    node = step.node
-    if not line or step.reason or step.steps or node.at[0] <= line <= node.at[2]:
+    return bool(line) and not (step.reason or step.steps) and _aside(step.node, line)
+
+
+def long_loops(node: core.Function, line: int, stepping: Container[At]) -> tuple[tuple[int, int], ...]:
+    """Where the loops begin and end that a function which takes the steps on some line has, but for such as go through
+    what is there by name beside that."""
+    loops = [part for part in walk(node.body) if type(part) is LOOP or type(part) is COMP]
+    return tuple([(one.at[0], one.at[2]) for one in loops if one.at in stepping or not _aside(one, line)])
+
+
+def _aside(node: Node, line: int) -> bool:
+    if node.at[0] <= line <= node.at[2]:
         return False
     if type(node) is not LOOP or carries(node):
         return small(node)

@@ -18,8 +18,9 @@ from syncguard.judge.calling import is_open
 from syncguard.judge.chosen import by_key
 from syncguard.judge.common import shared_by_all, test_of
 from syncguard.judge.entries import SEEN, THERE, Callers, Entries, bare, by_call
+from syncguard.judge.few import long_loops
 from syncguard.judge.firsts import first_time
-from syncguard.judge.heat import around_what
+from syncguard.judge.heat import around_what, holds_steps
 from syncguard.judge.kin import kin
 from syncguard.judge.led import Ways, handed_by, left_by
 from syncguard.judge.warmth import Warmth
@@ -59,9 +60,18 @@ def functions_of(
             at = routine.node.at if type(routine.node) is FUNCTION else (0, 0, 0, 0)
             where = (kin(routine, places), (at[0], at[2]), bool(routine.host))
             named_so = (unknown or warm.here) and called_by_name(routine, places)
-            name = shared_as(routine)
-            found.append(Function(name, warm.heat, warm.path, calls, *says, *lone, *where, made, named_so))
+            name, beside = shared_as(routine), _beside_loops(routine, warm, places)
+            found.append(Function(name, warm.heat, warm.path, calls, *says, *lone, *where, made, named_so, *beside))
     return tuple(found)
+
+
+def _beside_loops(routine: Routine, warm: Warmth, places: Places) -> tuple[int, tuple[tuple[int, int], ...]]:
+    """The line on which a function takes the steps, and where its loops are; 0 where what stands around them may run at
+    every step as well."""
+    node, line = routine.node, routine.steps
+    if not line or type(node) is not FUNCTION or (warm.heat == "hot" and not holds_steps(routine, places)):
+        return 0, ()
+    return line, long_loops(node, line, routine.stepping)
 
 
 def shared_as(routine: Routine) -> str:
