@@ -15,7 +15,7 @@ from syncguard.errands import Errands, Told
 from syncguard.examine import Examined
 from syncguard.forsaken import Forsaken, forsaken
 from syncguard.judge.brought import as_brought
-from syncguard.judge.called import Ask, Function, Needs, Where
+from syncguard.judge.called import Ask, Function, Needs, Where, in_loop
 from syncguard.judge.common import question_of
 from syncguard.judge.entries import Callers, Entries, bare, doubted
 from syncguard.judge.gated import gated
@@ -28,7 +28,17 @@ from syncguard.judge.opted import off_by_default
 from syncguard.judge.processes import gpuless
 from syncguard.judge.reach import behind
 from syncguard.judge.supposed import unless_given
-from syncguard.judge.warmth import ASTRAY, SLOWER, UNASKED, UNCALLED, UNNAMED, for_callers, for_host, for_hot_code
+from syncguard.judge.warmth import (
+    ASTRAY,
+    SLOWER,
+    UNASKED,
+    UNCALLED,
+    UNNAMED,
+    for_callers,
+    for_host,
+    for_hot_code,
+    for_start,
+)
 from syncguard.mentions import Mentions
 from syncguard.places import Places
 from syncguard.templates import Templates
@@ -115,8 +125,13 @@ class Elsewhere(msgspec.Struct, frozen=True):
         if where in self.errands and finding.heat == "unknown":
             heat, way = self.errands[where]
             sends = finding.name in SENDS and for_host(way)  # to the device, whoever has it do so
-            return finding if sends else replace(finding, heat=heat, hot_path=way)
+            often = for_start(way) and self._turns(where, finding.site.line)
+            return finding if sends or often else replace(finding, heat=heat, hot_path=way)
         return finding
+
+    def _turns(self, where: Where, line: int) -> bool:
+        """Whether a line of a function stands in a loop of it that may turn often."""
+        return any(in_loop(one, line) for one in self.calls.get(where[0], ()) if one.name == where[1])
 
 
 def elsewhere(

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from syncguard.judge.called import Function, Where, around_steps, innermost, last_part
+from syncguard.judge.called import Function, Where, in_loop, innermost, last_part
 from syncguard.judge.idle import by_setup
-from syncguard.judge.warmth import ON_HOST, UNCALLED
+from syncguard.judge.warmth import ON_HOST, STARTED, UNCALLED, for_start
 from syncguard.places import Places
 from syncguard.terms import Fact, Heat
 from syncguard.texts import SAID, TEXT, Files, is_inner, outermost
@@ -94,7 +94,7 @@ class Errands:
         found: list[tuple[str, int, Told]] = []
         others: list[tuple[str, int]] = []
         for path, at, called in self._places.get(where, ()):
-            told = self._by(path, self._line(path, at), last_part(where[1])) if called else None
+            told = self._by(path, self._line(path, at), where) if called else None
             if told and self._may_mean(where, path, at):
                 found += [(path, at, one) for one in told]
             others += [(path, at)] if told is None else []
@@ -104,6 +104,7 @@ class Errands:
         if not found or not all(self._is_unread(*one) for one in others):
             return None
         said = [told for path, at, told in found if not self._is_unread(path, at)]
+        said = [told for told in said if for_start(told[1])] or said
         return min(said, key=lambda told: (told[0] == "cold", len(told[1]), str(told[1])), default=None)
 
     def _is_uncalled(self, where: Where) -> bool:
@@ -128,11 +129,15 @@ class Errands:
             return None
         return self._outer((path, around)) if self._function((path, around)) is not None else where
 
-    def _by(self, path: str, line: int, name: str) -> list[Told] | None:
+    def _by(self, path: str, line: int, where: Where) -> list[Told] | None:
         """How seldom a call is made: nothing where those that it stands in are called so themselves; None where it may
         be often."""
-        caller = self._around(path, line)
-        if caller is None or (path, caller.name) in self._hot:
+        caller, name = self._around(path, line), last_part(where[1])
+        if caller is None:
+            return None
+        if caller.heat != "cold" and any(call.rare and (call.path, call.name) == where for call in caller.calls):
+            return [("amortized", (*caller.path, Fact(f"but only now and then calls `{name}`", line, path)))]
+        if (path, caller.name) in self._hot:
             return None
         if last_part(caller.name) == name:
             return []
@@ -141,7 +146,9 @@ class Errands:
             return [("cold", (Fact(f"but only for `{caller.name}`, {ON_HOST}", line, path),))]
         if by_setup(caller, self._known) and self._named_so(caller):
             return [("cold", (Fact(f"but only for `{caller.name}`, which runs seldom", line, path),))]
-        if around_steps(caller, line):
+        if caller.script and "." not in where[1] and not in_loop(caller, line):
+            return [("cold", (Fact(f"but only for `{caller.name}`, {STARTED}", line, path),))]
+        if caller.steps and not in_loop(caller, line):
             around = Fact(f"but only around line {caller.steps}, which takes the steps", line, path)
             return [("amortized", (shown, around))]
         if caller.heat == "amortized" and not caller.here:
@@ -149,7 +156,8 @@ class Errands:
             often = self._in_loop(path, line, caller) if epoch else not self._named_so(caller)
             return None if often else [("amortized", (*caller.path, shown))]
         told = self._of((path, caller.name))
-        return None if told is None else [(told[0], (*told[1], shown))]
+        often = told is None or (for_start(told[1]) and in_loop(caller, line))
+        return [(told[0], (*told[1], shown))] if told is not None and not often else None
 
     def _names_device(self, path: str, line: int, name: str) -> bool:
         """Whether a call of this on a line, or what stands close behind it, names a device."""

@@ -255,3 +255,42 @@ def test_around_the_loop_of_the_steps(lines, told):
     parts = PARTS.replace("weight[0].item()", "weight[0]")
     text = SAMPLE.format(**{"before": "pass", "inside": "pass", "behind": "pass", **lines})
     assert heat(pkg__parts=parts, pkg__layer=text) == told
+
+
+SCRIPT = """
+import pkg.parts
+
+
+def main():
+    {call}
+    for _ in range(99):
+        {inside}
+
+
+def work(x):
+    {work}
+    for row in x:
+        {row}
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ({"call": "pkg.parts.total(1)"}, "cold"),
+        ({"inside": "pkg.parts.total(1)"}, "unknown"),
+        ({"call": "work(1)", "work": "pkg.parts.total(x)"}, "cold"),
+        ({"call": "work(1)", "row": "pkg.parts.total(row)"}, "unknown"),
+        ({"inside": "work(1)", "work": "pkg.parts.total(x)"}, "unknown"),
+        ({"work": "pkg.parts.total(x)"}, "unknown"),
+        ({"call": "pkg.parts.total(1)", "work": "pkg.parts.total(x)"}, "unknown"),
+    ],
+)
+@pytest.mark.parametrize("loop", [False, True])
+def test_what_a_person_starts_calls_it_once(lines, told, loop):
+    body = "for row in x:\n        print(row.item())" if loop else "print(x.item())"
+    parts = f"import torch\n\n\ndef total(x: torch.Tensor):\n    {body}\n"
+    names = ("call", "inside", "work", "row")
+    text = SCRIPT.format(**{**dict.fromkeys(names, "pass"), **lines})
+    files = {"pkg/__init__.py": "", "pkg/parts.py": parts, "pkg/run.py": text}
+    assert heats(files)["pkg/parts.py"] == ("unknown" if loop else told)

@@ -23,6 +23,7 @@ from syncguard.judge.firsts import first_time
 from syncguard.judge.heat import around_what, holds_steps
 from syncguard.judge.kin import kin
 from syncguard.judge.led import Ways, handed_by, left_by
+from syncguard.judge.seldom import script
 from syncguard.judge.warmth import Warmth
 from syncguard.places import Places
 from syncguard.read.core import At
@@ -60,18 +61,20 @@ def functions_of(
             at = routine.node.at if type(routine.node) is FUNCTION else (0, 0, 0, 0)
             where = (kin(routine, places), (at[0], at[2]), bool(routine.host))
             named_so = (unknown or warm.here) and called_by_name(routine, places)
-            name, beside = shared_as(routine), _beside_loops(routine, warm, places)
+            name, beside = shared_as(routine), _loops(routine, warm, places)
             found.append(Function(name, warm.heat, warm.path, calls, *says, *lone, *where, made, named_so, *beside))
     return tuple(found)
 
 
-def _beside_loops(routine: Routine, warm: Warmth, places: Places) -> tuple[int, tuple[tuple[int, int], ...]]:
-    """The line on which a function takes the steps, and where its loops are; 0 where what stands around them may run at
-    every step as well."""
+def _loops(routine: Routine, warm: Warmth, places: Places) -> tuple[int, tuple[tuple[int, int], ...], bool]:
+    """The line on which a function takes the steps, 0 where what stands around them may run as often, where its loops
+    are, and whether it does the work of a script."""
     node, line = routine.node, routine.steps
-    if not line or type(node) is not FUNCTION or (warm.heat == "hot" and not holds_steps(routine, places)):
-        return 0, ()
-    return line, long_loops(node, line, routine.stepping)
+    started = warm.heat == "cold" and not (warm.here or routine.closure) and script(routine, places)
+    if type(node) is not FUNCTION:
+        return 0, (), started
+    steps = line if warm.heat != "hot" or holds_steps(routine, places) else 0
+    return steps, long_loops(node, steps, routine.stepping), started
 
 
 def shared_as(routine: Routine) -> str:
