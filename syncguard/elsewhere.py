@@ -38,6 +38,7 @@ from syncguard.judge.warmth import (
     for_host,
     for_hot_code,
     for_start,
+    of_a_run,
 )
 from syncguard.mentions import Mentions
 from syncguard.places import Places
@@ -125,8 +126,9 @@ class Elsewhere(msgspec.Struct, frozen=True):
         if where in self.errands and finding.heat == "unknown":
             heat, way = self.errands[where]
             sends = finding.name in SENDS and for_host(way)  # to the device, whoever has it do so
+            lasts = finding.name in self.places.tables["hot"]["settings"]  # what is set up once is met at every step
             often = for_start(way) and self._turns(where, finding.site.line)
-            return finding if sends or often else replace(finding, heat=heat, hot_path=way)
+            return finding if sends or often or (lasts and of_a_run(way)) else replace(finding, heat=heat, hot_path=way)
         return finding
 
     def _turns(self, where: Where, line: int) -> bool:

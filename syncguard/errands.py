@@ -148,7 +148,7 @@ class Errands:
             return [("cold", (Fact(f"but only for `{caller.name}`, which runs seldom", line, path),))]
         if caller.script and "." not in where[1] and not in_loop(caller, line):
             return [("cold", (Fact(f"but only for `{caller.name}`, {STARTED}", line, path),))]
-        if caller.steps and not in_loop(caller, line):
+        if caller.steps and not in_loop(caller, line) and not self._leads(where):
             around = Fact(f"but only around line {caller.steps}, which takes the steps", line, path)
             return [("amortized", (shown, around))]
         if caller.heat == "amortized" and not caller.here:
@@ -158,6 +158,11 @@ class Errands:
         told = self._of((path, caller.name))
         often = told is None or (for_start(told[1]) and in_loop(caller, line))
         return [(told[0], (*told[1], shown))] if told is not None and not often else None
+
+    def _leads(self, where: Where) -> bool:
+        """Whether a function takes steps of its own, or calls what does."""
+        function = self._function(where)
+        return function is None or function.leads
 
     def _names_device(self, path: str, line: int, name: str) -> bool:
         """Whether a call of this on a line, or what stands close behind it, names a device."""

@@ -249,6 +249,7 @@ class Sampler:
         ({"before": "self.parts.put(x)", "inside": "self.parts.put(x)"}, "unknown"),
         ({"before": "while self.parts.put(x): x = x[1:]"}, "unknown"),  # it may turn often
         ({"before": "model = self.parts.put"}, "unknown"),
+        ({"before": "self.parts.put(x)  # put, as each step does"}, "amortized"),
     ],
 )
 def test_around_the_loop_of_the_steps(lines, told):
@@ -294,3 +295,28 @@ def test_what_a_person_starts_calls_it_once(lines, told, loop):
     text = SCRIPT.format(**{**dict.fromkeys(names, "pass"), **lines})
     files = {"pkg/__init__.py": "", "pkg/parts.py": parts, "pkg/run.py": text}
     assert heats(files)["pkg/parts.py"] == ("unknown" if loop else told)
+
+
+LOADER = """
+import torch
+from torch.utils.data import DataLoader
+
+
+def features(model, data):
+    found = []
+    loader = DataLoader(data)
+    for x in loader:
+        found.append(model(x.cuda()))
+    return found
+"""
+
+
+@pytest.mark.parametrize(
+    "body", ["features(model, data)", "for x in model:\n        model(x)\n    features(model, data)"]
+)
+def test_what_takes_the_steps_is_not_called_around_them(body):
+    files = {"pkg/__init__.py": "", "pkg/core.py": LOADER, "pkg/run.py": "", "pkg/all.py": ""}
+    text = f"from pkg.core import features\n\n\ndef every(model, data):\n    {body}\n"
+    assert heats({**files, "pkg/run.py": text})["pkg/core.py"] in ("hot", "unknown")
+    main = text.replace("def every(model, data)", "def main(model, data)")
+    assert heats({**files, "pkg/run.py": main})["pkg/core.py"] in ("hot", "unknown")

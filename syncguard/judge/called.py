@@ -76,7 +76,8 @@ class Function(msgspec.Struct, frozen=True, array_like=True):
     host: bool = False  # its tensors are on the host: it may run for each batch
     makes: tuple[Called, ...] = ()  # the classes of the project that it names
     by_name: bool = False  # nobody calls it but by its name
-    steps: int = 0  # the line on which it takes many steps, around which it is not hot
+    steps: int = 0  # the line of its loop that takes the steps, around which it is not hot
+    leads: bool = False  # it takes many steps, or calls what does
     loops: tuple[tuple[int, int], ...] = ()  # where its loops begin and end that may turn often
     script: bool = False  # a person starts it: it runs once
 

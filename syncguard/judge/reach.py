@@ -27,7 +27,8 @@ from syncguard.judge.seldom import script
 from syncguard.judge.warmth import Warmth
 from syncguard.places import Places
 from syncguard.read.core import At
-from syncguard.read.tags import ATTR, FUNCTION
+from syncguard.read.tags import ATTR, FUNCTION, LOOP
+from syncguard.read.walk import walk
 from syncguard.terms import Fact
 
 
@@ -61,19 +62,25 @@ def functions_of(
             at = routine.node.at if type(routine.node) is FUNCTION else (0, 0, 0, 0)
             where = (kin(routine, places), (at[0], at[2]), bool(routine.host))
             named_so = (unknown or warm.here) and called_by_name(routine, places)
-            name, beside = shared_as(routine), _loops(routine, warm, places)
-            found.append(Function(name, warm.heat, warm.path, calls, *says, *lone, *where, made, named_so, *beside))
+            steps, loops, started = _loops(routine, warm, places)
+            found.append(
+                Function(
+                    shared_as(routine), warm.heat, warm.path, calls, *says, *lone, *where, made, named_so,
+                    steps=steps, leads=routine.steps > 0, loops=loops, script=started,
+                )
+            )  # fmt: skip
     return tuple(found)
 
 
 def _loops(routine: Routine, warm: Warmth, places: Places) -> tuple[int, tuple[tuple[int, int], ...], bool]:
-    """The line on which a function takes the steps, 0 where what stands around them may run as often, where its loops
-    are, and whether it does the work of a script."""
+    """The line of the loop in which a function takes the steps, 0 where what stands around it may run as often; where
+    its loops are; and whether it does the work of a script."""
     node, line = routine.node, routine.steps
     started = warm.heat == "cold" and not (warm.here or routine.closure) and script(routine, places)
     if type(node) is not FUNCTION:
         return 0, (), started
-    steps = line if warm.heat != "hot" or holds_steps(routine, places) else 0
+    own = any(type(part) is LOOP and part.at[0] == line for part in walk(node.body)) if line else False
+    steps = line if own and (warm.heat != "hot" or holds_steps(routine, places)) else 0
     return steps, long_loops(node, steps, routine.stepping), started
 
 
