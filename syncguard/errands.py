@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from syncguard.judge.called import Function, Where, in_loop, innermost, last_part
+from syncguard.judge.called import Function, Where, around_steps, innermost, last_part
 from syncguard.judge.idle import by_setup
-from syncguard.judge.warmth import ON_HOST, STARTED, UNCALLED, for_start
+from syncguard.judge.warmth import ON_HOST, UNCALLED
 from syncguard.places import Places
 from syncguard.terms import Fact, Heat
 from syncguard.texts import SAID, TEXT, Files, is_inner, outermost
@@ -104,7 +104,6 @@ class Errands:
         if not found or not all(self._is_unread(*one) for one in others):
             return None
         said = [told for path, at, told in found if not self._is_unread(path, at)]
-        said = [told for told in said if for_start(told[1])] or said
         return min(said, key=lambda told: (told[0] == "cold", len(told[1]), str(told[1])), default=None)
 
     def _is_uncalled(self, where: Where) -> bool:
@@ -146,9 +145,7 @@ class Errands:
             return [("cold", (Fact(f"but only for `{caller.name}`, {ON_HOST}", line, path),))]
         if by_setup(caller, self._known) and self._named_so(caller):
             return [("cold", (Fact(f"but only for `{caller.name}`, which runs seldom", line, path),))]
-        if caller.script and "." not in where[1] and not in_loop(caller, line):
-            return [("cold", (Fact(f"but only for `{caller.name}`, {STARTED}", line, path),))]
-        if caller.steps and not in_loop(caller, line) and not self._leads(where):
+        if around_steps(caller, line) and not self._leads(where):
             around = Fact(f"but only around line {caller.steps}, which takes the steps", line, path)
             return [("amortized", (shown, around))]
         if caller.heat == "amortized" and not caller.here:
@@ -156,8 +153,7 @@ class Errands:
             often = self._in_loop(path, line, caller) if epoch else not self._named_so(caller)
             return None if often else [("amortized", (*caller.path, shown))]
         told = self._of((path, caller.name))
-        often = told is None or (for_start(told[1]) and in_loop(caller, line))
-        return [(told[0], (*told[1], shown))] if told is not None and not often else None
+        return None if told is None else [(told[0], (*told[1], shown))]
 
     def _leads(self, where: Where) -> bool:
         """Whether a function takes steps of its own, or calls what does."""
