@@ -87,7 +87,14 @@ def names_each(loop: Node) -> bool:
     turns = {part.id for part in walk(loop.target) if type(part) is NAME}
     texts = [part for part in walk(loop.body) if type(part) is DO and part.what == "join" and len(part.args) > 1]
     shown = [arg.args[0] for text in texts for arg in text.args if type(arg) is DO and arg.what == "format"]
-    return any(type(one) is NAME and one.id in turns for one in shown)
+    return any(_of_turn(one, turns) for one in shown)
+
+
+def _of_turn(shown: Node, turns: set[str]) -> bool:
+    """Whether this is what a loop goes through, or the name of that: `layer`, `layer.name`."""
+    if type(shown) is ATTR and shown.name.endswith("name"):
+        shown = shown.of
+    return type(shown) is NAME and shown.id in turns
 
 
 def reads_each(loop: Node) -> bool:
