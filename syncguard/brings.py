@@ -28,6 +28,11 @@ def picked(path: str, naming: Iterable[str], files: Files) -> frozenset[str]:
     return frozenset(names) if not any(ALL in some for some in taken.values()) else frozenset()
 
 
+def takes(one: str, path: str, name: str, files: Files) -> bool:
+    """Whether a file takes a name out of a module, or asks the module for it."""
+    return name in _taken(path, one, files) or f"{module_name(path)}.{name}" in files.text(one)
+
+
 def taken_whole(path: str, naming: Iterable[str], files: Files) -> bool:
     """Whether one of the files that name a module takes all that it has, or all of another one by its name: `from
     .module import *`."""

@@ -15,7 +15,7 @@ from syncguard.errands import Errands, Told
 from syncguard.examine import Examined
 from syncguard.forsaken import Forsaken, forsaken
 from syncguard.judge.brought import as_brought
-from syncguard.judge.called import Ask, Function, Needs, Where
+from syncguard.judge.called import Ask, Function, Needs, Where, in_loop
 from syncguard.judge.common import question_of
 from syncguard.judge.entries import Callers, Entries, bare, doubted
 from syncguard.judge.gated import gated
@@ -37,6 +37,7 @@ from syncguard.judge.warmth import (
     for_callers,
     for_host,
     for_hot_code,
+    for_start,
     of_a_run,
 )
 from syncguard.mentions import Mentions
@@ -126,8 +127,13 @@ class Elsewhere(msgspec.Struct, frozen=True):
             heat, way = self.errands[where]
             sends = finding.name in SENDS and for_host(way)  # to the device, whoever has it do so
             lasts = finding.name in self.places.tables["hot"]["settings"]  # what is set up once is met at every step
-            return finding if sends or (lasts and of_a_run(way)) else replace(finding, heat=heat, hot_path=way)
+            often = for_start(way) and self._turns(where, finding.site.line)
+            return finding if sends or often or (lasts and of_a_run(way)) else replace(finding, heat=heat, hot_path=way)
         return finding
+
+    def _turns(self, where: Where, line: int) -> bool:
+        """Whether a line of a function stands in a loop of it that may turn often."""
+        return any(in_loop(one, line) for one in self.calls.get(where[0], ()) if one.name == where[1])
 
 
 def elsewhere(

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from syncguard.judge.called import Function, Where, around_steps, innermost, last_part
+from syncguard.brings import takes
+from syncguard.judge.called import Function, Where, in_loop, innermost, last_part
 from syncguard.judge.idle import by_setup
-from syncguard.judge.warmth import ON_HOST, UNCALLED
+from syncguard.judge.warmth import ON_HOST, STARTED, UNCALLED, for_start
 from syncguard.places import Places
 from syncguard.terms import Fact, Heat
-from syncguard.texts import SAID, TEXT, Files, is_inner, outermost
+from syncguard.texts import SAID, TEXT, Files, is_inner, module_name, outermost
 from syncguard.unnamed import uncalled
 
 MOST: Final = 24  # files that name what we follow
@@ -104,6 +105,7 @@ class Errands:
         if not found or not all(self._is_unread(*one) for one in others):
             return None
         said = [told for path, at, told in found if not self._is_unread(path, at)]
+        said = [told for told in said if for_start(told[1])] or said
         return min(said, key=lambda told: (told[0] == "cold", len(told[1]), str(told[1])), default=None)
 
     def _is_uncalled(self, where: Where) -> bool:
@@ -126,7 +128,7 @@ class Errands:
         function, around = self._function(where), name.rpartition(".")[0]
         if function is None or not function.by_name:
             return None
-        return self._outer((path, around)) if self._function((path, around)) is not None else where
+        return self._outer((path, around)) if around and self._function((path, around)) is not None else where
 
     def _by(self, path: str, line: int, where: Where) -> list[Told] | None:
         """How seldom a call is made: nothing where those that it stands in are called so themselves; None where it may
@@ -145,7 +147,9 @@ class Errands:
             return [("cold", (Fact(f"but only for `{caller.name}`, {ON_HOST}", line, path),))]
         if by_setup(caller, self._known) and self._named_so(caller):
             return [("cold", (Fact(f"but only for `{caller.name}`, which runs seldom", line, path),))]
-        if around_steps(caller, line) and not self._leads(where):
+        if caller.started and "." not in where[1] and not (in_loop(caller, line) or self._is_taken(path, caller.name)):
+            return [("cold", (Fact(f"but only for `{caller.name}`, {STARTED}", line, path),))]
+        if caller.steps and not in_loop(caller, line) and not self._leads(where):
             around = Fact(f"but only around line {caller.steps}, which takes the steps", line, path)
             return [("amortized", (shown, around))]
         if caller.heat == "amortized" and not caller.here:
@@ -153,7 +157,14 @@ class Errands:
             often = self._in_loop(path, line, caller) if epoch else not self._named_so(caller)
             return None if often else [("amortized", (*caller.path, shown))]
         told = self._of((path, caller.name))
-        return None if told is None else [(told[0], (*told[1], shown))]
+        often = told is None or (for_start(told[1]) and in_loop(caller, line))
+        return [(told[0], (*told[1], shown))] if told is not None and not often else None
+
+    def _is_taken(self, path: str, name: str) -> bool:
+        """Whether another file but a test takes a function out of its own."""
+        having = self._files.naming({name, module_name(path)}, outermost(path))
+        others = {*having[name]} & {*having[module_name(path)]} - {path}
+        return any(takes(one, path, name, self._files) for one in others if not self._known.is_test(one))
 
     def _leads(self, where: Where) -> bool:
         """Whether a function takes steps of its own, or calls what does."""

@@ -78,7 +78,8 @@ class Function(msgspec.Struct, frozen=True, array_like=True):
     by_name: bool = False  # nobody calls it but by its name
     steps: int = 0  # the line of its loop that takes the steps, around which it is not hot
     leads: bool = False  # it takes many steps, or calls what does
-    loops: tuple[tuple[int, int], ...] = ()  # of such a one, where its loops begin and end that may turn often
+    loops: tuple[tuple[int, int], ...] = ()  # where its loops begin and end that may turn often
+    started: bool = False  # a person starts it: it runs once, as far as its own file tells
 
 
 def last_part(function: str) -> str:
@@ -86,9 +87,9 @@ def last_part(function: str) -> str:
     return function.rpartition(".")[2]
 
 
-def around_steps(function: Function, line: int) -> bool:
-    """Whether a line of a function stands around its loops that take the steps: it runs once for many."""
-    return function.steps > 0 and not any(begin <= line <= end for begin, end in function.loops)
+def in_loop(function: Function, line: int) -> bool:
+    """Whether a line of a function stands in a loop that may turn often."""
+    return any(begin <= line <= end for begin, end in function.loops)
 
 
 def innermost(functions: Iterable[Function], line: int) -> Function | None:

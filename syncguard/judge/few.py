@@ -32,10 +32,11 @@ def aside(step: Step, line: int) -> bool:
 
 
 def long_loops(node: core.Function, line: int, stepping: Container[At]) -> tuple[tuple[int, int], ...]:
-    """Where the loops begin and end that a function which takes the steps on some line has, but for such as go through
-    what is there by name beside that."""
+    """Where the loops of a function begin and end that may turn often; of one that takes the steps on some line not
+    such as go through what is there by name beside that."""
     loops = [part for part in walk(node.body) if type(part) is LOOP or type(part) is COMP]
-    return tuple([(one.at[0], one.at[2]) for one in loops if one.at in stepping or not _aside(one, line)])
+    few = [_aside(one, line) if line else small(one) for one in loops]
+    return tuple([(one.at[0], one.at[2]) for one, is_few in zip(loops, few) if one.at in stepping or not is_few])
 
 
 def _aside(node: Node, line: int) -> bool:
