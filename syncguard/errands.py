@@ -15,16 +15,15 @@ from syncguard.terms import Fact, Heat
 from syncguard.texts import SAID, TEXT, Files, is_inner, module_name, outermost
 from syncguard.unnamed import uncalled
 
-MOST: Final = 24  # files that name what we follow
+MOST: Final = 48  # files that name what we follow
 DEEPEST: Final = 5  # calls to what is known to run seldom
 DOUBTED: Final = 4  # places that may stand in a text, before we take one for code
 BROUGHT: Final = re.compile(r"^[ \t]*(?:from\s+[\w.]+\s+)?import\s+(?:\([^)]*\)|[^\n]*)", re.MULTILINE)
 UNREAD: Final = re.compile(f"(?P<said>{SAID})|{TEXT}", re.DOTALL | re.MULTILINE)
-LOOPS: Final = re.compile(r"(?:async )?for\b|while\b")
 DEVICE: Final = re.compile(r"cuda|device|gpu")
 FURTHER: Final = 4  # lines behind the one on which a call begins
 OWN: Final = ("self.", "cls.", "super().")
-EPOCH: Final = "runs once in an epoch"
+PHASES: Final = ("runs once in an epoch", "runs once in a generation")
 
 Place = tuple[str, int, bool]  # where in which file something is named, and whether it is called there
 Told = tuple[Heat, tuple[Fact, ...]]
@@ -153,8 +152,8 @@ class Errands:
             around = Fact(f"but only around line {caller.steps}, which takes the steps", line, path)
             return [("amortized", (shown, around))]
         if caller.heat == "amortized" and not caller.here:
-            epoch = any(fact.text.endswith(EPOCH) for fact in caller.path[:1])
-            often = self._in_loop(path, line, caller) if epoch else not self._named_so(caller)
+            phase = any(fact.text.endswith(PHASES) for fact in caller.path[:1])
+            often = in_loop(caller, line) if phase else not self._named_so(caller)
             return None if often else [("amortized", (*caller.path, shown))]
         told = self._of((path, caller.name))
         often = told is None or (for_start(told[1]) and in_loop(caller, line))
@@ -185,17 +184,6 @@ class Errands:
 
     def _around(self, path: str, line: int) -> Function | None:
         return innermost(self._calls.get(path, ()), line)
-
-    def _in_loop(self, path: str, line: int, caller: Function) -> bool:
-        lines = self._files.text(path).split("\n")
-        depth = len(lines[line - 1]) - len(lines[line - 1].lstrip())
-        for text in reversed(lines[caller.lines[0] : line - 1]):
-            bare = text.lstrip()
-            if bare and len(text) - len(bare) < depth:
-                depth = len(text) - len(bare)
-                if LOOPS.match(bare):
-                    return True
-        return False
 
     def _line(self, path: str, at: int) -> int:
         return self._files.text(path).count("\n", 0, at) + 1

@@ -328,3 +328,28 @@ def test_what_takes_the_steps_is_not_called_around_them(body):
     assert heats({**files, "pkg/run.py": text})["pkg/core.py"] in ("hot", "unknown")
     main = text.replace("def every(model, data)", "def main(model, data)")
     assert heats({**files, "pkg/run.py": main})["pkg/core.py"] in ("hot", "unknown")
+
+
+BLOCK = """
+from diffusers import ModularPipelineBlocks
+
+
+class Encode(ModularPipelineBlocks):
+    def __call__(self, components, state):
+        {body}
+        return components, state
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("self.parts.put(state)", "amortized"),
+        ("for part in state: self.parts.put(part)", "unknown"),
+        ("for part in state:\n            self.parts.put(part)", "unknown"),
+        ("if state:\n            self.parts.put(state)", "amortized"),
+    ],
+)
+def test_in_what_runs_once_in_a_generation(body, told):
+    parts = PARTS.replace("weight[0].item()", "weight[0]")
+    assert heat(pkg__parts=parts, pkg__layer=BLOCK.format(body=body)) == told

@@ -62,7 +62,7 @@ def functions_of(
             at = routine.node.at if type(routine.node) is FUNCTION else (0, 0, 0, 0)
             where = (kin(routine, places), (at[0], at[2]), bool(routine.host))
             named_so = (unknown or warm.here) and called_by_name(routine, places)
-            steps, loops, begins = _loops(routine, warm, named_so, places)
+            steps, loops, begins = _loops(routine, warm, named_so or warm.heat == "amortized", places)
             found.append(
                 Function(
                     shared_as(routine), warm.heat, warm.path, calls, *says, *lone, *where, made, named_so,
