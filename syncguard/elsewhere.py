@@ -15,7 +15,7 @@ from syncguard.errands import Errands, Told
 from syncguard.examine import Examined
 from syncguard.forsaken import Forsaken, forsaken
 from syncguard.judge.brought import as_brought
-from syncguard.judge.called import Ask, Function, Needs, Where
+from syncguard.judge.called import Ask, Function, Needs, Where, in_loop
 from syncguard.judge.common import question_of
 from syncguard.judge.entries import Callers, Entries, bare, doubted
 from syncguard.judge.gated import gated
@@ -28,14 +28,25 @@ from syncguard.judge.opted import off_by_default
 from syncguard.judge.processes import gpuless
 from syncguard.judge.reach import behind
 from syncguard.judge.supposed import unless_given
-from syncguard.judge.warmth import SLOWER, UNASKED, UNCALLED, UNNAMED, for_callers, for_host, for_hot_code
+from syncguard.judge.warmth import (
+    ASTRAY,
+    SLOWER,
+    UNASKED,
+    UNCALLED,
+    UNNAMED,
+    for_callers,
+    for_host,
+    for_hot_code,
+    for_start,
+    of_a_run,
+)
 from syncguard.mentions import Mentions
 from syncguard.places import Places
 from syncguard.templates import Templates
 from syncguard.terms import Fact, Finding
 from syncguard.texts import Files, outermost, packages
 from syncguard.unheard import unheard
-from syncguard.unnamed import left_to, uncalled, unnamed
+from syncguard.unnamed import astray, left_to, uncalled, unnamed
 
 SENDS: Final = ("copy-to-device", "host-data", "built-on-host", "host-index")  # rules of what goes to the device
 Calls = Mapping[str, tuple[Function, ...]]
@@ -55,7 +66,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     options: Paths  # that all calls of a function stand behind
     made_for: Paths  # that other files make its class for
     made_there: Mapping[Where, Fact]  # classes that nothing makes but what has its tensors on the host
-    unused: frozenset[str]  # private files that nothing in their packages names
+    unused: Mapping[str, str]  # files that nothing in their packages names, and what is said of them
     uncalled: frozenset[Where]  # private functions that nothing in their packages names
     forsaken: Forsaken  # those that nothing calls yet, or only such
     made: Templates
@@ -85,8 +96,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
         if finding.heat != "unknown":
             return finding
         if path in self.unused or where in self.uncalled:
-            why = UNNAMED if path in self.unused else UNCALLED
-            return replace(finding, heat="cold", hot_path=(Fact(why, 0),))
+            return replace(finding, heat="cold", hot_path=(Fact(self.unused.get(path, UNCALLED), 0),))
         if where in self.forsaken.left_over:
             return replace(finding, heat="cold", hot_path=(Fact(self.forsaken.left_over[where], 0),))
         told = self.forsaken.told.get(where)  # it may be unused, or there for others
@@ -116,8 +126,14 @@ class Elsewhere(msgspec.Struct, frozen=True):
         if where in self.errands and finding.heat == "unknown":
             heat, way = self.errands[where]
             sends = finding.name in SENDS and for_host(way)  # to the device, whoever has it do so
-            return finding if sends else replace(finding, heat=heat, hot_path=way)
+            lasts = finding.name in self.places.tables["hot"]["settings"]  # what is set up once is met at every step
+            often = for_start(way) and self._turns(where, finding.site.line)
+            return finding if sends or often or (lasts and of_a_run(way)) else replace(finding, heat=heat, hot_path=way)
         return finding
+
+    def _turns(self, where: Where, line: int) -> bool:
+        """Whether a line of a function stands in a loop of it that may turn often."""
+        return any(in_loop(one, line) for one in self.calls.get(where[0], ()) if one.name == where[1])
 
 
 def elsewhere(
@@ -153,7 +169,7 @@ def elsewhere(
         options=behind(calls, callers, apart),
         made_there=_unseen_outside(made_on_host(calls, holding), files),
         made_for=made_behind(calls, holding),
-        unused=unnamed({path for path, _ in asked}, files, places),
+        unused=_unused({path for path, _ in asked}, files, places),
         uncalled=uncalled(((path, f.name) for path, f in unknown if f.alone), files, places),
         forsaken=forsaken(asked, calls, callers, hot, files, places),
         made=made,
@@ -163,6 +179,12 @@ def elsewhere(
         set_outside=lambda where, name: _is_set_outside(where, name, files),
         places=places,
     )
+
+
+def _unused(asked: set[str], files: Files, places: Places) -> dict[str, str]:
+    """Those of some files that nothing in their packages names, with what is said of them."""
+    public, private = astray(asked, files, places), unnamed(asked, files, places)
+    return {**dict.fromkeys(public, ASTRAY), **dict.fromkeys(private, UNNAMED)}
 
 
 def _by_class(examined: Sequence[Examined], calls: Calls) -> Iterator[tuple[str, Function]]:

@@ -6,25 +6,24 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from syncguard.judge.called import Function, Where, innermost, last_part
+from syncguard.brings import takes
+from syncguard.judge.called import Function, Where, in_loop, innermost, last_part
 from syncguard.judge.idle import by_setup
-from syncguard.judge.warmth import ON_HOST, UNCALLED
-from syncguard.mentions import TEXT
+from syncguard.judge.warmth import ON_HOST, STARTED, UNCALLED, for_start
 from syncguard.places import Places
 from syncguard.terms import Fact, Heat
-from syncguard.texts import SAID, Files, is_inner, outermost
+from syncguard.texts import SAID, TEXT, Files, is_inner, module_name, outermost
 from syncguard.unnamed import uncalled
 
-MOST: Final = 24  # files that name what we follow
+MOST: Final = 48  # files that name what we follow
 DEEPEST: Final = 5  # calls to what is known to run seldom
 DOUBTED: Final = 4  # places that may stand in a text, before we take one for code
 BROUGHT: Final = re.compile(r"^[ \t]*(?:from\s+[\w.]+\s+)?import\s+(?:\([^)]*\)|[^\n]*)", re.MULTILINE)
 UNREAD: Final = re.compile(f"(?P<said>{SAID})|{TEXT}", re.DOTALL | re.MULTILINE)
-LOOPS: Final = re.compile(r"(?:async )?for\b|while\b")
 DEVICE: Final = re.compile(r"cuda|device|gpu")
 FURTHER: Final = 4  # lines behind the one on which a call begins
 OWN: Final = ("self.", "cls.", "super().")
-EPOCH: Final = "runs once in an epoch"
+PHASES: Final = ("runs once in an epoch", "runs once in a generation")
 
 Place = tuple[str, int, bool]  # where in which file something is named, and whether it is called there
 Told = tuple[Heat, tuple[Fact, ...]]
@@ -95,7 +94,7 @@ class Errands:
         found: list[tuple[str, int, Told]] = []
         others: list[tuple[str, int]] = []
         for path, at, called in self._places.get(where, ()):
-            told = self._by(path, self._line(path, at), last_part(where[1])) if called else None
+            told = self._by(path, self._line(path, at), where) if called else None
             if told and self._may_mean(where, path, at):
                 found += [(path, at, one) for one in told]
             others += [(path, at)] if told is None else []
@@ -105,6 +104,7 @@ class Errands:
         if not found or not all(self._is_unread(*one) for one in others):
             return None
         said = [told for path, at, told in found if not self._is_unread(path, at)]
+        said = [told for told in said if for_start(told[1])] or said
         return min(said, key=lambda told: (told[0] == "cold", len(told[1]), str(told[1])), default=None)
 
     def _is_uncalled(self, where: Where) -> bool:
@@ -127,13 +127,17 @@ class Errands:
         function, around = self._function(where), name.rpartition(".")[0]
         if function is None or not function.by_name:
             return None
-        return self._outer((path, around)) if self._function((path, around)) is not None else where
+        return self._outer((path, around)) if around and self._function((path, around)) is not None else where
 
-    def _by(self, path: str, line: int, name: str) -> list[Told] | None:
+    def _by(self, path: str, line: int, where: Where) -> list[Told] | None:
         """How seldom a call is made: nothing where those that it stands in are called so themselves; None where it may
         be often."""
-        caller = self._around(path, line)
-        if caller is None or (path, caller.name) in self._hot:
+        caller, name = self._around(path, line), last_part(where[1])
+        if caller is None:
+            return None
+        if caller.heat != "cold" and any(call.rare and (call.path, call.name) == where for call in caller.calls):
+            return [("amortized", (*caller.path, Fact(f"but only now and then calls `{name}`", line, path)))]
+        if (path, caller.name) in self._hot:
             return None
         if last_part(caller.name) == name:
             return []
@@ -142,12 +146,29 @@ class Errands:
             return [("cold", (Fact(f"but only for `{caller.name}`, {ON_HOST}", line, path),))]
         if by_setup(caller, self._known) and self._named_so(caller):
             return [("cold", (Fact(f"but only for `{caller.name}`, which runs seldom", line, path),))]
+        if caller.started and "." not in where[1] and not (in_loop(caller, line) or self._is_taken(path, caller.name)):
+            return [("cold", (Fact(f"but only for `{caller.name}`, {STARTED}", line, path),))]
+        if caller.steps and not in_loop(caller, line) and not self._leads(where):
+            around = Fact(f"but only around line {caller.steps}, which takes the steps", line, path)
+            return [("amortized", (shown, around))]
         if caller.heat == "amortized" and not caller.here:
-            epoch = any(fact.text.endswith(EPOCH) for fact in caller.path[:1])
-            often = self._in_loop(path, line, caller) if epoch else not self._named_so(caller)
+            phase = any(fact.text.endswith(PHASES) for fact in caller.path[:1])
+            often = in_loop(caller, line) if phase else not self._named_so(caller)
             return None if often else [("amortized", (*caller.path, shown))]
         told = self._of((path, caller.name))
-        return None if told is None else [(told[0], (*told[1], shown))]
+        often = told is None or (for_start(told[1]) and in_loop(caller, line))
+        return [(told[0], (*told[1], shown))] if told is not None and not often else None
+
+    def _is_taken(self, path: str, name: str) -> bool:
+        """Whether another file but a test takes a function out of its own."""
+        having = self._files.naming({name, module_name(path)}, outermost(path))
+        others = {*having[name]} & {*having[module_name(path)]} - {path}
+        return any(takes(one, path, name, self._files) for one in others if not self._known.is_test(one))
+
+    def _leads(self, where: Where) -> bool:
+        """Whether a function takes steps of its own, or calls what does."""
+        function = self._function(where)
+        return function is None or function.leads
 
     def _names_device(self, path: str, line: int, name: str) -> bool:
         """Whether a call of this on a line, or what stands close behind it, names a device."""
@@ -163,17 +184,6 @@ class Errands:
 
     def _around(self, path: str, line: int) -> Function | None:
         return innermost(self._calls.get(path, ()), line)
-
-    def _in_loop(self, path: str, line: int, caller: Function) -> bool:
-        lines = self._files.text(path).split("\n")
-        depth = len(lines[line - 1]) - len(lines[line - 1].lstrip())
-        for text in reversed(lines[caller.lines[0] : line - 1]):
-            bare = text.lstrip()
-            if bare and len(text) - len(bare) < depth:
-                depth = len(text) - len(bare)
-                if LOOPS.match(bare):
-                    return True
-        return False
 
     def _line(self, path: str, at: int) -> int:
         return self._files.text(path).count("\n", 0, at) + 1

@@ -12,9 +12,8 @@ import msgspec
 
 from syncguard.judge.called import Mention
 from syncguard.places import Places
-from syncguard.texts import SAID, Files, Remembered, packages
+from syncguard.texts import SAID, TEXT, Files, Remembered, packages
 
-TEXT: Final = r"""(?P<text>'''(?:\\.|.)*?'''|\"\"\"(?:\\.|.)*?\"\"\"|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*")"""
 OTHERS: Final = r"\b(?:set|frozenset|dict|list|tuple|str|bytes)\([^()\n]*\)\.\w+"  # methods of Python's own
 APART: Final = re.compile(f"{SAID}|{TEXT}|{OTHERS}", re.DOTALL | re.MULTILINE)
 OWN: Final = re.compile(r"\b(?:self|cls|super\(\))\s*\.\Z")

@@ -18,8 +18,9 @@ READABLE: Final = (".py", ".pyi", ".pyx", ".ipynb", ".yaml", ".yml", ".gin")  # 
 SCRIPTS: Final = 300  # that are looked at beside a package
 DEEP: Final = 2  # folders below the top
 ENVIRONMENT: Final = ("pyvenv.cfg", "node_modules", *INSTALLED)  # what tells a folder of other people's files
-# What no code reads.
+# What no code reads, and a text that it may.
 SAID: Final = r"""#[^\n]*|^__all__\b[^\])]*|(?<![fF])(?<![fF][rR])(?:'''|\"\"\")(?:\\.|.)*?(?:'''|\"\"\")"""
+TEXT: Final = r"""(?P<text>'''(?:\\.|.)*?'''|\"\"\"(?:\\.|.)*?\"\"\"|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*")"""
 
 Item = TypeVar("Item")
 Texts = Mapping[str, "str | bytes"]
@@ -91,12 +92,7 @@ class Files:
     def has_once(self, path: str, name: str, within: tuple[int, int] = (0, 0)) -> bool:
         """Whether a file has a name in one place, but where a class asks for those above it; the lines of one function
         are one."""
-        text = self.text(path)
-        if text.count(name) == 1:
-            return True
-        lines = [text.count("\n", 0, met.start()) + 1 for met in re.finditer(rf"(?<!super\()\b{name}\b", text)]
-        inside = [line for line in lines if within[0] <= line <= within[1]]
-        return len(lines) - len(inside) + bool(inside) == 1
+        return once(self.text(path), name, within)
 
     def names(self, path: str, name: str) -> bool:
         """Whether a file has a name."""
@@ -129,6 +125,15 @@ class Files:
                 return []
             self._words[path] = numbers_of(self.text(path))
         return wanted.among(self._words[path])
+
+
+def once(text: str, name: str, within: tuple[int, int] = (0, 0)) -> bool:
+    """The same of a text."""
+    if text.count(name) == 1:
+        return True
+    lines = [text.count("\n", 0, met.start()) + 1 for met in re.finditer(rf"(?<!super\()\b{name}\b", text)]
+    inside = [line for line in lines if within[0] <= line <= within[1]]
+    return len(lines) - len(inside) + bool(inside) == 1
 
 
 def packages(folder: str) -> Iterator[str]:

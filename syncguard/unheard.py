@@ -7,12 +7,12 @@ from collections.abc import Container, Iterable, Mapping
 from itertools import islice
 from typing import Final
 
-from syncguard.judge.called import Function, Where, last_part
-from syncguard.texts import SAID, Files, module_name, outermost
+from syncguard.brings import bare, picked, runs_in, taken_whole
+from syncguard.judge.called import Function, Where
+from syncguard.texts import SAID, Files, module_name, once, outermost
 
 FEW: Final = 3  # files of a package that is there for what calls it from outside
-ALL: Final = ("import *",)  # how a file takes all that another one has
-SOME: Final = 2  # functions of a file that other files of its package take
+SOME: Final = 2  # functions of a file that other files of its package take, or what an `__init__.py` does
 NOT_IN: Final = r"(?<![\w.])"  # a longer name, or what another one has
 
 
@@ -38,24 +38,31 @@ def left_over(
     unheard: Mapping[Where, str], calls: Mapping[str, tuple[Function, ...]], files: Files
 ) -> frozenset[Where]:
     """Those of the functions that nothing calls yet beside which their package takes others out of the same file, or
-    which belong to a module that this file alone makes: what is there for whoever comes from outside stands beside such
-    as nothing takes."""
-    asked = [where for where, told in unheard.items() if "." not in where[1] or f"`{last_part(where[1])}`" in told]
+    says by an `__init__.py` which are there for others, or which belong to a module that this file alone makes: what is
+    there for whoever comes from outside stands beside such as nothing takes."""
+    asked = {where: told for where, told in unheard.items() if not told.startswith("`")}  # of an abstract class
     packages = {path: outermost(path) for path, _ in asked}
+    own = {(path, f.name): f for path in packages for f in calls.get(path, ())}
     beside = {path: {f.name for f in calls.get(path, ()) if "." not in f.name} for path in packages}
     wanted: dict[str, set[str]] = {}
     for path, name in asked:
         more = (module_name(path), name.partition(".")[0])
         wanted.setdefault(packages[path], set()).update(beside[path], more)
     having = {package: files.naming(names, package) for package, names in wanted.items()}
-    found = set()
-    for path, name in asked:
-        naming, (owner, _, method) = having[packages[path]], name.partition(".")
-        taken = [other for other in beside[path] - {owner} if {*naming[other]} - {path}]
-        kept = not {*naming[owner]} - {path} and _makes(files.text(path), owner) if method else len(taken) >= SOME
-        if kept and not _is_taken_whole(path, naming[module_name(path)], files):
-            found.add((path, name))
-    return frozenset(found)
+
+    def is_left(where: Where, told: str, naming: Mapping[str, list[str]]) -> bool:
+        path, (owner, _, method) = where[0], where[1].partition(".")
+        others = naming[module_name(path)]
+        unnamed = owner in own[where].names and not runs_in(path, owner, naming[owner], files)
+        if unnamed and len(picked(path, others, files)) >= SOME:
+            return True
+        if method:
+            alone = f"`{method}`" in told and not {*naming[owner]} - {path} and _makes(files.text(path), owner)
+        else:
+            alone = len([other for other in beside[path] - {owner} if {*naming[other]} - {path}]) >= SOME
+        return alone and not taken_whole(path, others, files)
+
+    return frozenset([where for where, told in asked.items() if is_left(where, told, having[packages[where[0]]])])
 
 
 def _makes(text: str, owner: str) -> bool:
@@ -66,27 +73,20 @@ def _makes(text: str, owner: str) -> bool:
     return part is not None and made is not None and not _descends(code, owner)
 
 
-def _is_taken_whole(path: str, naming: Iterable[str], files: Files) -> bool:
-    """Whether one of the files that name a module takes all that it has."""
-    return any(
-        _takes_all(files.text(one), module_name(path)) for one in naming if one != path and files.may_hold(one, ALL)
-    )
-
-
-def _takes_all(text: str, module: str) -> bool:
-    """Whether a text takes all that a module has: `from .module import *`."""
-    return re.search(rf"\bfrom\s+[\w.]*\b{module}\s+import\s+\*", text) is not None
-
-
 def _names(path: str, function: Function, files: Files) -> list[str]:
-    """The names that a call of a function takes, but for those that its own file says once more, if only in a text:
-    what the function says itself calls nothing."""
-    return [name for name in function.names if files.has_once(path, name, function.lines)]
+    """The names that a call of a function takes, but for those that its own file says once more, if only in a text that
+    code reads: what the function says itself calls nothing."""
+    lines = function.lines
+    return [
+        name
+        for name in function.names
+        if files.has_once(path, name, lines) or once(bare(files.text(path)), name, lines)
+    ]
 
 
 def _told(path: str, function: Function, names: Iterable[str], having: Mapping[str, list[str]], files: Files) -> str:
     for name in names:
-        if not {*having[name]} - {path}:
+        if not runs_in(path, name, having[name], files):
             return f"nothing in its package names `{name}` yet"
     above = function.abstract
     if above and not any(_descends(files.text(other), above) for other in having[above]):

@@ -1,5 +1,5 @@
-"""Files and what is asked about in, the private modules of a package out that nothing in it names; and the private
-functions."""
+"""Files and what is asked about in, the modules of a package out that nothing in it names, and the private functions
+that nothing does."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from syncguard.judge.called import Where, last_part
 from syncguard.judge.entries import Callers
 from syncguard.places import Places
 from syncguard.read.project import MARKS
-from syncguard.texts import Files, files_in, is_inner, outermost, packages
+from syncguard.texts import Files, files_in, is_inner, module_name, outermost, packages
 
 PRIVATE: Final = re.compile(r"_[^_].*\.py")
 # What brings modules in by names that are made up or read from the folder.
 UNSEEN: Final = re.compile(r"(?:import_module|iter_modules|walk_packages|__import__|spec_from_file_location)\b")
 FROM_FOLDER: Final = re.compile(r"\b__(?:file|path|getattr)__\b")
 SCRIPT: Final = re.compile(r"""^if __name__ == ["']__main__["']""", re.MULTILINE)
+STARTS: Final = re.compile(r"""^if __name__ == ["']__main__["']|^(?:async )?def main\b""", re.MULTILINE)
+MANY: Final = 20  # modules of a package of which most are named by others
+RARE: Final = 10  # one of so many modules may not be
 MADE_UP: Final = re.compile(r"""\bgetattr\([^,()]+,\s*(?!["'])""")  # a method by a name that is not written there
 MADE_UP_HERE: Final = re.compile(r"\b(?:globals\(|vars\(\)|sys\.modules\b)")  # the same of what a file defines
 
@@ -27,6 +30,35 @@ def unnamed(asked: Iterable[str], files: Files, places: Places) -> frozenset[str
     """These of the files that are asked about: private modules that nobody imports and no command runs."""
     private = [path for path in asked if PRIVATE.fullmatch(os.path.basename(path))]
     return frozenset([path for path in private if not _named(path, files, places)])
+
+
+def astray(asked: Iterable[str], files: Files, places: Places) -> frozenset[str]:
+    """These of the files that are asked about: modules that nothing in their package names but tests, nor beside it,
+    where nearly all others are named: nobody uses what is in them."""
+    around: dict[str, set[str]] = {}
+    for path in {*asked}:
+        if (package := outermost(path)) and _is_module(path, places) and not files.has(path, STARTS):
+            around.setdefault(package, set()).add(path)
+    found = {path for package, some in around.items() for path in _lone(some, package, files, places)}
+    seldom = {package for package in {outermost(path) for path in found} if _takes_most(package, files, places)}
+    return frozenset([path for path in found if outermost(path) in seldom and not _brought_in(path, files, places)])
+
+
+def _lone(paths: Collection[str], package: str, files: Files, places: Places) -> list[str]:
+    """Those of some modules of a package whose names no other file has."""
+    having = files.naming({module_name(path) for path in paths}, package)
+    return [path for path in paths if not any(_counts(one, path, places) for one in having[module_name(path)])]
+
+
+def _takes_most(package: str, files: Files, places: Places) -> bool:
+    """Whether the modules of a package are many, and nearly all of them named by others."""
+    modules = [path for path in files.inside(package) if path.endswith(".py") and _is_module(path, places)]
+    return len(modules) >= MANY and RARE * len(_lone(modules, package, files, places)) <= len(modules)
+
+
+def _is_module(path: str, places: Places) -> bool:
+    """Whether a file is one that others name: neither what stands for its package, or is started for it, nor a test."""
+    return not (os.path.basename(path).startswith("__") or places.is_test(path))
 
 
 def uncalled(asked: Iterable[Where], files: Files, places: Places) -> frozenset[Where]:
@@ -105,17 +137,32 @@ def _named(path: str, files: Files, places: Places) -> bool:
         return True
 
     def brings(other: str) -> bool:
-        beside, init = os.path.dirname(other) == folder, os.path.basename(other) == "__init__.py"
-        return bool(
-            files.names(other, name.removesuffix(".py"))
-            or ((beside or (init and os.path.dirname(other) in around)) and files.has(other, UNSEEN))
-            or (beside and init and files.has(other, FROM_FOLDER))
-        )
+        return files.names(other, name.removesuffix(".py")) or _by_made_up_name(other, folder, around, files)
 
     tops = (os.path.dirname(around[-1]), os.path.dirname(os.path.dirname(around[-1])))
     others = (*files_in(folder, deep=False), *[os.path.join(top, mark) for top in tops for mark in MARKS[:-1]])
     every = (others, files.inside(around[-1]), files.known)
     return any(brings(other) for some in every for other in some if _counts(other, path, places))
+
+
+def _brought_in(path: str, files: Files, places: Places) -> bool:
+    """Whether something around a module may bring it in by a name that is made up, or a project says to start it."""
+    folder, name = os.path.split(path)
+    around = [*packages(folder)]
+    inits = [os.path.join(one, "__init__.py") for one in around]
+    beside = {*files_in(folder, deep=False), *inits} - {path}
+    tops = (os.path.dirname(around[-1]), os.path.dirname(os.path.dirname(around[-1])))
+    marks = [os.path.join(top, mark) for top in tops for mark in MARKS[:-1]]
+    return any(_by_made_up_name(one, folder, around, files) for one in beside) or any(
+        files.names(mark, name.removesuffix(".py")) for mark in marks
+    )
+
+
+def _by_made_up_name(other: str, folder: str, around: Collection[str], files: Files) -> bool:
+    """Whether a file may bring in a module of a folder, with the packages around it, by a name that is made up."""
+    beside, init = os.path.dirname(other) == folder, os.path.basename(other) == "__init__.py"
+    unseen = (beside or (init and os.path.dirname(other) in around)) and files.has(other, UNSEEN)
+    return unseen or (beside and init and files.has(other, FROM_FOLDER))
 
 
 def _counts(other: str, path: str, places: Places) -> bool:

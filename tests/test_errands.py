@@ -225,3 +225,131 @@ class Batches:
 def test_what_only_a_collate_function_calls_has_its_tensors_on_the_host(wait, more, heat):
     files = {**CORE, "pkg/core.py": LOADED.format(wait=wait), "pkg/load.py": COLLATE + more}
     assert heats(files)["pkg/core.py"] == heat
+
+
+SAMPLE = """
+class Sampler:
+    def run(self, model, x):
+        {before}
+        for t in self.times:
+            x = model(x, t)
+            {inside}
+        for part in x:
+            {behind}
+        return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ({"before": "self.parts.put(x)"}, "amortized"),
+        ({"behind": "self.parts.put(part)"}, "amortized"),
+        ({"before": "self.parts.put(x)", "behind": "self.parts.put(part)"}, "amortized"),
+        ({"before": "self.parts.put(x)", "inside": "self.parts.put(x)"}, "unknown"),
+        ({"before": "while self.parts.put(x): x = x[1:]"}, "unknown"),  # it may turn often
+        ({"before": "model = self.parts.put"}, "unknown"),
+        ({"before": "self.parts.put(x)  # put, as each step does"}, "amortized"),
+    ],
+)
+def test_around_the_loop_of_the_steps(lines, told):
+    parts = PARTS.replace("weight[0].item()", "weight[0]")
+    text = SAMPLE.format(**{"before": "pass", "inside": "pass", "behind": "pass", **lines})
+    assert heat(pkg__parts=parts, pkg__layer=text) == told
+
+
+SCRIPT = """
+import pkg.parts
+
+
+def main():
+    {call}
+    for _ in range(99):
+        {inside}
+
+
+def work(x):
+    {work}
+    for row in x:
+        {row}
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ({"call": "pkg.parts.total(1)"}, "cold"),
+        ({"inside": "pkg.parts.total(1)"}, "unknown"),
+        ({"call": "work(1)", "work": "pkg.parts.total(x)"}, "cold"),
+        ({"call": "work(1)", "row": "pkg.parts.total(row)"}, "unknown"),
+        ({"inside": "work(1)", "work": "pkg.parts.total(x)"}, "unknown"),
+        ({"work": "pkg.parts.total(x)"}, "unknown"),
+        ({"call": "pkg.parts.total(1)", "work": "pkg.parts.total(x)"}, "unknown"),
+    ],
+)
+@pytest.mark.parametrize("loop", [False, True])
+def test_what_a_person_starts_calls_it_once(lines, told, loop):
+    body = "for row in x:\n        print(row.item())" if loop else "print(x.item())"
+    parts = f"import torch\n\n\ndef total(x: torch.Tensor):\n    {body}\n"
+    names = ("call", "inside", "work", "row")
+    text = SCRIPT.format(**{**dict.fromkeys(names, "pass"), **lines})
+    files = {"pkg/__init__.py": "", "pkg/parts.py": parts, "pkg/run.py": text}
+    assert heats(files)["pkg/parts.py"] == ("unknown" if loop else told)
+    nobody = text[: text.index("\n\nif")]  # others may start it as often as they will
+    assert heats({**files, "pkg/run.py": nobody})["pkg/parts.py"] == "unknown"
+    sweep = "from pkg.run import main\n\n\ndef sweep(n):\n    for _ in range(n):\n        main()\n"
+    assert heats({**files, "pkg/sweep.py": sweep})["pkg/parts.py"] == "unknown"
+
+
+LOADER = """
+import torch
+from torch.utils.data import DataLoader
+
+
+def features(model, data):
+    found = []
+    loader = DataLoader(data)
+    for x in loader:
+        found.append(model(x.cuda()))
+    return found
+"""
+
+
+@pytest.mark.parametrize(
+    "body", ["features(model, data)", "for x in model:\n        model(x)\n    features(model, data)"]
+)
+def test_what_takes_the_steps_is_not_called_around_them(body):
+    files = {"pkg/__init__.py": "", "pkg/core.py": LOADER, "pkg/run.py": "", "pkg/all.py": ""}
+    text = f"from pkg.core import features\n\n\ndef every(model, data):\n    {body}\n"
+    assert heats({**files, "pkg/run.py": text})["pkg/core.py"] in ("hot", "unknown")
+    main = text.replace("def every(model, data)", "def main(model, data)")
+    assert heats({**files, "pkg/run.py": main})["pkg/core.py"] in ("hot", "unknown")
+
+
+BLOCK = """
+from diffusers import ModularPipelineBlocks
+
+
+class Encode(ModularPipelineBlocks):
+    def __call__(self, components, state):
+        {body}
+        return components, state
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("self.parts.put(state)", "amortized"),
+        ("for part in state: self.parts.put(part)", "unknown"),
+        ("for part in state:\n            self.parts.put(part)", "unknown"),
+        ("if state:\n            self.parts.put(state)", "amortized"),
+    ],
+)
+def test_in_what_runs_once_in_a_generation(body, told):
+    parts = PARTS.replace("weight[0].item()", "weight[0]")
+    assert heat(pkg__parts=parts, pkg__layer=BLOCK.format(body=body)) == told

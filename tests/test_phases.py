@@ -105,6 +105,8 @@ class Hooks:
     [
         ("turn", "self.times", 'f"loss_{turn}"', "amortized"),
         ("i, turn", "enumerate(self.times)", 'f"loss_{i}"', "amortized"),
+        ("turn", "self.parts", 'f"loss of {turn.full_name}"', "amortized"),
+        ("turn", "self.parts", 'f"loss of {turn.loss}"', "unknown"),
         ("turn", "self.times", '"loss"', "unknown"),
         ("turn", "self.times", 'f"{turn}"', "unknown"),  # all of it may be a text already
         ("turn", "range(self.size)", 'f"loss_{turn}"', "unknown"),

@@ -227,3 +227,47 @@ def test_scripts_beside_the_package_count(script, named):
     files = {**HERE, "pkg/core.py": SCORE, "pyproject.toml": "", "other/__init__.py": "", "venv/pyvenv.cfg": ""}
     told = said("", files | {script: "from pkg.core import score\n", "pkg/core.py": SCORE}, "pkg/core.py")
     assert told == ("" if named else "nothing in its package names `score` yet")
+
+
+CLASSES = "\n\n\nclass Near:\n    pass\n\n\nclass Far:\n    pass\n"
+
+
+@pytest.mark.parametrize("core", [SCORE + CLASSES, CLASS + CLASSES])
+@pytest.mark.parametrize(
+    ("init", "heat"),
+    [
+        ("from .core import Near, Far", "cold"),
+        ("from .core import (\n    Near,  # the one\n    Far as Other,\n)", "cold"),
+        ("from pkg.core import Near\nfrom pkg.core import Far", "cold"),
+        ("from .core import Near", "unknown"),  # too few to tell
+        ("from .core import *", "unknown"),
+        ("from .core import Near, Far\nfrom .core import *", "unknown"),
+        ("from .core import Near, Far\nfrom .sub.core import *", "cold"),  # another module
+        ("from .core import Near, Far, Score, score", "unknown"),
+        ("from .other import Near, Far", "unknown"),
+    ],
+)
+def test_what_a_package_leaves_where_it_says_what_is_there_for_others(core, init, heat):
+    assert found({**HERE, "pkg/core.py": core, "pkg/__init__.py": f"{init}\n"})["pkg/core.py"].heat == heat
+
+
+def test_a_method_of_what_is_there_for_others_is_theirs():
+    files = {**HERE, "pkg/core.py": CLASS + CLASSES, "pkg/__init__.py": "from .core import Near, Far, Score\n"}
+    assert found(files)["pkg/core.py"].heat == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("more", "names"),
+    [
+        ({"pkg/fit.py": 'def fit():\n    """As `score`, but for more."""\n'}, False),
+        ({"pkg/fit.py": "def fit():\n    return 1  # no score here\n"}, False),
+        ({"pkg/fit.py": "def score(x):\n    return x\n\n\nprint(score(1))\n"}, False),
+        ({"pkg/core.py": SCORE + '\n\ndef scores(x):\n    """Each `score`."""\n    return x\n'}, False),
+        ({"pkg/fit.py": 'TEXT = """\nno\n"""\nscore(1)\n\n\ndef fit():\n    """It."""\n'}, True),
+        ({"pkg/fit.py": 'TEXT = """\nscore\n"""\n'}, True),
+        ({"pkg/fit.py": "from pkg.core import score as total\n\n\ndef score(x):\n    return total(x)\n"}, True),
+    ],
+)
+def test_what_tells_of_a_function_or_has_its_own_calls_none(more, names):
+    told = "" if names else "nothing in its package names `score` yet"
+    assert said(SCORE, more) == told

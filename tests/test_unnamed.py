@@ -58,3 +58,38 @@ def test_public_modules_and_those_of_no_package_have_unknown_callers(name):
 def test_hot_code_stays_hot():
     hot = "import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n        return x[x > 0]\n"
     assert heats({**HERE, "pkg/_legacy.py": hot})["pkg/_legacy.py"] == "hot"
+
+
+PARTS = {f"pkg/part{n}.py": "" for n in range(20)}
+NAMES = "".join(f"from pkg import part{n}\n" for n in range(20))
+LARGE = {"pkg/__init__.py": NAMES, **PARTS, "pkg/legacy.py": SCORE}
+
+
+@pytest.mark.parametrize("asked", ["", "pkg/legacy.py"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"pkg/other.py": ""},  # one in ten may stand alone
+        {"pkg/tests/__init__.py": "", "pkg/tests/test_legacy.py": "from pkg.legacy import score\n"},
+    ],
+)
+def test_a_module_that_a_large_package_names_not_runs_seldom(asked, more):
+    assert heats({**LARGE, **more}, asked)["pkg/legacy.py"] == "cold"
+
+
+@pytest.mark.parametrize("asked", ["", "pkg/legacy.py"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"pkg/__init__.py": "\n".join(NAMES.split("\n")[4:])},  # many are there for others
+        {"pkg/part3.py": "from pkg.legacy import score\n"},
+        {"pkg/net.yaml": "target: pkg.legacy.score\n"},
+        {"setup.py": "", "train.py": "import pkg.legacy\n"},
+        {"setup.cfg": "[options.entry_points]\nconsole_scripts = score = pkg.legacy:score\n"},
+        {"pkg/part3.py": 'import importlib\nPART = importlib.import_module("pkg.leg" + "acy")\n'},
+        {"pkg/legacy.py": SCORE + "\n\ndef main():\n    print(score)\n"},
+    ],
+)
+def test_a_module_that_others_may_use_is_as_warm_as_it_was(asked, more):
+    assert heats({**LARGE, **more}, asked)["pkg/legacy.py"] == "unknown"

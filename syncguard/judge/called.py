@@ -76,11 +76,20 @@ class Function(msgspec.Struct, frozen=True, array_like=True):
     host: bool = False  # its tensors are on the host: it may run for each batch
     makes: tuple[Called, ...] = ()  # the classes of the project that it names
     by_name: bool = False  # nobody calls it but by its name
+    steps: int = 0  # the line of its loop that takes the steps, around which it is not hot
+    leads: bool = False  # it takes many steps, or calls what does
+    loops: tuple[tuple[int, int], ...] = ()  # where its loops begin and end that may turn often
+    started: bool = False  # a person starts it: it runs once, as far as its own file tells
 
 
 def last_part(function: str) -> str:
     """The name of a method, or of a function, without those that it is defined in."""
     return function.rpartition(".")[2]
+
+
+def in_loop(function: Function, line: int) -> bool:
+    """Whether a line of a function stands in a loop that may turn often."""
+    return any(begin <= line <= end for begin, end in function.loops)
 
 
 def innermost(functions: Iterable[Function], line: int) -> Function | None:

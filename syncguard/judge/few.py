@@ -3,13 +3,14 @@ each of what there is."""
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Final
 
 from syncguard.infer.branches.feeding import carries
 from syncguard.infer.branches.subjects import path_of
 from syncguard.infer.sightings import Step
 from syncguard.read import core
-from syncguard.read.core import Node
+from syncguard.read.core import At, Node
 from syncguard.read.tags import ATTR, CALL, COMP, DO, INDEX, LOOP, NAME, SEQ
 from syncguard.read.walk import walk
 
@@ -27,8 +28,19 @@ def aside(step: Step, line: int) -> bool:
     """Whether a loop in a function that takes the steps on some line is none of these, and goes through what is there
     by name: `for row in tokens:`, behind the loop that made them. What counts, draws, or goes on from what came of its
     turn before may take steps of its own."""
-    node = step.node
-    if not line or step.reason or step.steps or node.at[0] <= line <= node.at[2]:
+    return bool(line) and not (step.reason or step.steps) and _aside(step.node, line)
+
+
+def long_loops(node: core.Function, line: int, stepping: Container[At]) -> tuple[tuple[int, int], ...]:
+    """Where the loops of a function begin and end that may turn often; of one that takes the steps on some line not
+    such as go through what is there by name beside that."""
+    loops = [part for part in walk(node.body) if type(part) is LOOP or type(part) is COMP]
+    few = [_aside(one, line) if line else small(one) for one in loops]
+    return tuple([(one.at[0], one.at[2]) for one, is_few in zip(loops, few) if one.at in stepping or not is_few])
+
+
+def _aside(node: Node, line: int) -> bool:
+    if node.at[0] <= line <= node.at[2]:
         return False
     if type(node) is not LOOP or carries(node):
         return small(node)
@@ -76,7 +88,14 @@ def names_each(loop: Node) -> bool:
     turns = {part.id for part in walk(loop.target) if type(part) is NAME}
     texts = [part for part in walk(loop.body) if type(part) is DO and part.what == "join" and len(part.args) > 1]
     shown = [arg.args[0] for text in texts for arg in text.args if type(arg) is DO and arg.what == "format"]
-    return any(type(one) is NAME and one.id in turns for one in shown)
+    return any(_of_turn(one, turns) for one in shown)
+
+
+def _of_turn(shown: Node, turns: set[str]) -> bool:
+    """Whether this is what a loop goes through, or the name of that: `layer`, `layer.name`."""
+    if type(shown) is ATTR and shown.name.endswith("name"):
+        shown = shown.of
+    return type(shown) is NAME and shown.id in turns
 
 
 def reads_each(loop: Node) -> bool:

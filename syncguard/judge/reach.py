@@ -18,14 +18,17 @@ from syncguard.judge.calling import is_open
 from syncguard.judge.chosen import by_key
 from syncguard.judge.common import shared_by_all, test_of
 from syncguard.judge.entries import SEEN, THERE, Callers, Entries, bare, by_call
+from syncguard.judge.few import long_loops
 from syncguard.judge.firsts import first_time
-from syncguard.judge.heat import around_what
+from syncguard.judge.heat import around_what, holds_steps
 from syncguard.judge.kin import kin
 from syncguard.judge.led import Ways, handed_by, left_by
+from syncguard.judge.seldom import started
 from syncguard.judge.warmth import Warmth
 from syncguard.places import Places
 from syncguard.read.core import At
-from syncguard.read.tags import ATTR, FUNCTION
+from syncguard.read.tags import ATTR, FUNCTION, LOOP
+from syncguard.read.walk import walk
 from syncguard.terms import Fact
 
 
@@ -59,9 +62,28 @@ def functions_of(
             at = routine.node.at if type(routine.node) is FUNCTION else (0, 0, 0, 0)
             where = (kin(routine, places), (at[0], at[2]), bool(routine.host))
             named_so = (unknown or warm.here) and called_by_name(routine, places)
-            name = shared_as(routine)
-            found.append(Function(name, warm.heat, warm.path, calls, *says, *lone, *where, made, named_so))
+            steps, loops, begins = _loops(routine, warm, named_so or warm.heat == "amortized", places)
+            found.append(
+                Function(
+                    shared_as(routine), warm.heat, warm.path, calls, *says, *lone, *where, made, named_so,
+                    steps=steps, leads=routine.steps > 0, loops=loops, started=begins,
+                )
+            )  # fmt: skip
     return tuple(found)
+
+
+def _loops(
+    routine: Routine, warm: Warmth, asked: bool, places: Places
+) -> tuple[int, tuple[tuple[int, int], ...], bool]:
+    """The line of the loop in which a function takes the steps, 0 where what stands around it may run as often; where
+    its loops are, if that is asked for or matters; and whether a person starts it."""
+    node, line = routine.node, routine.steps
+    begins = warm.heat == "cold" and (routine.program or not warm.here) and started(routine, places)
+    if type(node) is not FUNCTION or not (line or begins or asked):
+        return 0, (), begins
+    own = any(type(part) is LOOP and part.at[0] == line for part in walk(node.body)) if line else False
+    steps = line if own and (warm.heat != "hot" or holds_steps(routine, places)) else 0
+    return steps, long_loops(node, steps, routine.stepping), begins
 
 
 def shared_as(routine: Routine) -> str:

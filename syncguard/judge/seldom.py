@@ -131,6 +131,18 @@ def script(routine: Routine, places: Places) -> bool:
     return uses(routine, places.joins)
 
 
+def started(routine: Routine, places: Places) -> bool:
+    """Whether a person starts a function: a command, or what a file calls that is run by itself."""
+    node, top = routine.node, routine.home.top
+    if type(node) is not FUNCTION or routine.owner is not None or routine.closure:
+        return False
+    if any(places.is_("cold", "commands", last_name(part)) for part in node.decorators):
+        return True
+    tests = [part for part in top.node.body if type(part) is IF and as_script(part.test)] if top is not None else []
+    parts = [part for one in tests for part in walk(one.body)]
+    return any(type(part) is CALL and last_name(part.fn) == node.name for part in parts)
+
+
 def is_cold(
     routine: Routine, places: Places, cold: tuple[str, ...], remade: Container[ClassInfo] = frozenset()
 ) -> bool:

@@ -17,9 +17,12 @@ WRITES = "in a function that writes a file whenever it is called, unless another
 FITS = "in a method that fits what others then use, unless another file calls it at every step"
 ASKED = "in a function named for the wait, which its callers ask for, unless another file calls it at every step"
 CROSSES = "what is prepared of texts or images crosses once, unless another file calls it at every step"
+STARTED = "which a person starts"
+NOW_AND_THEN = ("but only around ", "but only now and then ")
 SLOWER = ("amortized", "cold")
 UNASKED = "but only where an option is set that is off by default"
 UNNAMED = "in a private module that nothing in its package names"
+ASTRAY = "in a module that nothing in its package names, as it names nearly all others"
 TEMPLATE = "in a template that nothing imports"
 UNCALLED = "in a function of its package's own that nothing there names"
 ON_HOST = "whose tensors are on the host"
@@ -51,6 +54,16 @@ def for_callers(path: tuple[Fact, ...]) -> bool:
 def for_host(path: tuple[Fact, ...]) -> bool:
     """Whether a path says that a function is called for what is on the host."""
     return any(fact.text.endswith(ON_HOST) for fact in path)
+
+
+def for_start(path: tuple[Fact, ...]) -> bool:
+    """Whether a path says that a function is called once for what a person starts: its loops may turn often."""
+    return any(fact.text.endswith(STARTED) for fact in path)
+
+
+def of_a_run(path: tuple[Fact, ...]) -> bool:
+    """Whether a path leads through what runs steps, or starts it: to what is called once for these."""
+    return for_start(path) or any(fact.text.startswith(NOW_AND_THEN) for fact in path)
 
 
 def by_name(path: tuple[Fact, ...]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from syncguard.infer.branches.feeding import feeds_itself
+from syncguard.infer.branches.retries import retries
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.domain.values import UNKNOWN, Instance, Value, options
 from syncguard.infer.routine import Frame
@@ -19,6 +20,8 @@ FEEDS: Final = "the loop feeds"
 
 def step_reason(node: core.Loop, iterated: Value, frame: Frame) -> str:
     """Why a loop runs once per training or inference step; '' for an ordinary loop."""
+    if retries(node):
+        return ""
     called = node.calls & frame.world.places.loop_calls
     if called:
         return f"the loop calls `{min(called)}`"
