@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
+from syncguard.asked_for import AskedFor
 from syncguard.errands import Errands, Told
 from syncguard.examine import Examined
 from syncguard.forsaken import Forsaken, forsaken
@@ -22,6 +23,7 @@ from syncguard.judge.gated import gated
 from syncguard.judge.giving import Given
 from syncguard.judge.idle import idle
 from syncguard.judge.led_there import There
+from syncguard.judge.made import bare as plain
 from syncguard.judge.made import class_of, made_behind, made_on_host, with_options
 from syncguard.judge.never_set import Left, left_by_makers, unless_made_so
 from syncguard.judge.opted import off_by_default
@@ -53,6 +55,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     rare: Paths  # what steps of other files call now and then
     errands: Mapping[Where, Told]  # what a package calls in nothing but what runs seldom
     options: Paths  # that all calls of a function stand behind
+    asked_for: AskedFor  # the options of what is asked for by its name
     made_for: Paths  # that other files make its class for
     made_there: Mapping[Where, Fact]  # classes that nothing makes but what has its tensors on the host
     unused: frozenset[str]  # private files that nothing in their packages names
@@ -67,8 +70,18 @@ class Elsewhere(msgspec.Struct, frozen=True):
 
     def told(self, findings: Sequence[Finding], one: Examined) -> list[Finding]:
         """Findings of a file, but for those that are no hazard unless something makes them hot."""
-        warm = [self._told(finding, one) for finding in findings]
+        warm = [self._asked(self._told(finding, one), one) for finding in findings]
         return [self.made.told(finding, one.note.path) for finding in warm if not for_hot_code(finding.hot_path)]
+
+    def _asked(self, finding: Finding, one: Examined) -> Finding:
+        """A finding with the options of all that asks for its function by a name; they make nothing rarer, for who has
+        the object may ask for it."""
+        if finding.heat not in ("hot", "unknown") or not finding.function:
+            return finding
+        had = {question_of(plain(fact)) for fact in finding.options}
+        told = self.asked_for.of((one.note.path, finding.function))
+        more = [fact for fact in told if question_of(plain(fact)) not in had]
+        return replace(finding, options=(*more, *finding.options)) if more else finding
 
     def _told(self, finding: Finding, one: Examined) -> Finding:
         path, where = one.note.path, (one.note.path, finding.function)
@@ -142,6 +155,7 @@ def elsewhere(
         (path, f) for path in {path for path, _ in asked} for f in calls.get(path, ()) if (path, f.name) in asked
     ]
     holding = frozenset(_holding(examined, lambda _: True))
+    options = behind(calls, callers, apart)
     return Elsewhere(
         calls,
         hot,
@@ -150,7 +164,8 @@ def elsewhere(
         hosted,
         rare,
         errands=Errands(calls, hot, files, places).of(asked),
-        options=behind(calls, callers, apart),
+        options=options,
+        asked_for=AskedFor(calls, options, files, places),
         made_there=_unseen_outside(made_on_host(calls, holding), files),
         made_for=made_behind(calls, holding),
         unused=unnamed({path for path, _ in asked}, files, places),

@@ -21,6 +21,7 @@ from syncguard.infer.parts import digest, part_saying, quoted, whole_parts, word
 from syncguard.infer.project import World
 from syncguard.infer.routine import Frame, Routine, Used
 from syncguard.infer.sightings import Context
+from syncguard.judge.asking import asking
 from syncguard.judge.behind import Behind
 from syncguard.judge.called import Ask, Function, Needs
 from syncguard.judge.calling import Callers
@@ -216,11 +217,12 @@ class Examiner:
             return facts_in(source, behind.around(routine, context))
 
         makes = making(home, self.world, around) if not test else {}
+        asked = asking(home, self.world, around) if not test else {}
         ways = Ways(warmth, callers, self.world, self.text_of)
         calls = functions_of(
             home, routines, warmth, test, places,
             lambda routine: facts_in(source, behind.of(routine)) if matters(routine) or routine in makes else (),
-            around, makes, ways,
+            around, makes, asked, ways,
         )  # fmt: skip
         caused, passes = caused_by(warmth, self.world, self.rules, self.config.cold, self.text_of, callers)
         used = dict.fromkeys(used for routine in routines for used in routine.uses)

@@ -36,6 +36,13 @@ class Gift(msgspec.Struct, frozen=True, gc=False, array_like=True):
     own: str = ""  # unless this parameter of the caller is not: it is handed on
 
 
+class Asking(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """A name that a function asks of something, and what all places stand behind that do."""
+
+    name: str
+    options: tuple[Fact, ...]
+
+
 class Called(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A call from a function to another one, and the reason if the loop around it runs once per step; `rare` ones make
     nothing hot."""
@@ -53,6 +60,7 @@ class Called(msgspec.Struct, frozen=True, gc=False, array_like=True):
     needs: Needs = ()  # what this function itself must be given for one of these calls to be reached
     gives: tuple[Gift, ...] = ()
     asks: tuple[Ask, ...] = ()  # the same, of what it asks for
+    kept: str = ""  # of a class that it names: the attribute of its object under which alone it keeps what it makes
 
 
 class Function(msgspec.Struct, frozen=True, array_like=True):
@@ -76,6 +84,7 @@ class Function(msgspec.Struct, frozen=True, array_like=True):
     host: bool = False  # its tensors are on the host: it may run for each batch
     makes: tuple[Called, ...] = ()  # the classes of the project that it names
     by_name: bool = False  # nobody calls it but by its name
+    asking: tuple[Asking, ...] = ()  # the names that it asks for behind options alone
 
 
 def last_part(function: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Iterator
 from typing import Final
 
 from syncguard.infer.branches.passing import given, is_default, positional, unpacks
+from syncguard.infer.branches.subjects import ME
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.values import UNKNOWN, ClassOf, Later, Source, Value, options
 from syncguard.infer.domain.values import Call as Bound
@@ -23,7 +24,7 @@ from syncguard.judge.fields import maker_of
 from syncguard.judge.naming import lines_with, namings
 from syncguard.read import project
 from syncguard.read.core import Bring, Call, Param
-from syncguard.read.tags import ATTR, BRING, CALL, CONST, FUNCTION, NAME
+from syncguard.read.tags import ATTR, BIND, BRING, CALL, CONST, FUNCTION, NAME
 from syncguard.read.walk import around
 from syncguard.terms import Fact
 
@@ -35,24 +36,38 @@ def making(
 ) -> dict[Routine, tuple[Called, ...]]:
     """By the functions that name them, these classes."""
     known = dict(_known(home, world))
+    keeping = _keeping(home) if known else {}
     found: dict[Routine, list[Called]] = {}
     called = _calls(known, home) if known else {}
     for name, every in namings(home, known, lines_with({name.rpartition(".")[2] for name in known}, home)).items():
         by: dict[Routine, list[tuple[Fact, ...]]] = {}
         first: dict[Routine, int] = {}
+        kept: dict[Routine, set[str]] = {}
         for routine, tests, line in every:
             who = routine or home.top
             if who is not None and not _hands_out(who):
                 told = around(who, Context(tests=tests)) if tests and routine is not None else ()
                 by.setdefault(who, []).append(told)
                 first.setdefault(who, line)
+                kept.setdefault(who, set()).add(keeping.get(line, ""))
         left = tuple(sorted(_left(name, called[name], len(every), home, world))) if by and name in called else ()
         for who, told_by_each in by.items():
             path, which = known[name]
-            found.setdefault(who, []).append(
-                Called(path, which, first[who], rare=True, options=shared_by_all(told_by_each), left=left)
-            )
+            where = (path, which, first[who])
+            shared, attribute = shared_by_all(told_by_each), "".join(kept[who]) if len(kept[who]) == 1 else ""
+            found.setdefault(who, []).append(Called(*where, rare=True, options=shared, left=left, kept=attribute))
     return {who: tuple(calls) for who, calls in found.items()}
+
+
+def _keeping(home: Home) -> dict[int, str]:
+    """The lines of what an object of a method is given, each with the name of the attribute: `self.norm = Norm()`."""
+    found: dict[int, str] = {}
+    for part in home.pieces:
+        if type(part) is BIND and len(part.targets) == 1 and part.value is not None:
+            aim = part.targets[0]
+            if type(aim) is ATTR and type(aim.of) is NAME and aim.of.id == ME[0]:
+                found.update(dict.fromkeys(range(part.at[0], part.at[2] + 1), aim.name))
+    return found
 
 
 def _left(name: str, calls: list[Call], named: int, home: Home, world: World) -> frozenset[str]:

@@ -13,7 +13,7 @@ from syncguard.infer.home import Home
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Context
 from syncguard.judge.alone import abstract, alone, asked_by, called_by_name, of_class
-from syncguard.judge.called import Called, Function, Where
+from syncguard.judge.called import Asking, Called, Function, Where
 from syncguard.judge.calling import is_open
 from syncguard.judge.chosen import by_key
 from syncguard.judge.common import shared_by_all, test_of
@@ -22,6 +22,7 @@ from syncguard.judge.firsts import first_time
 from syncguard.judge.heat import around_what
 from syncguard.judge.kin import kin
 from syncguard.judge.led import Ways, handed_by, left_by
+from syncguard.judge.made import bare as plain
 from syncguard.judge.warmth import Warmth
 from syncguard.places import Places
 from syncguard.read.core import At
@@ -38,6 +39,7 @@ def functions_of(
     options: Callable[[Routine], tuple[Fact, ...]],
     around: Callable[[Routine, Context], tuple[Fact, ...]],
     makes: Mapping[Routine, tuple[Called, ...]],
+    asking: Mapping[Routine, tuple[Asking, ...]],
     ways: Ways,
 ) -> tuple[Function, ...]:
     """What a file tells the others of its functions' heat: those that are hot or may be made so, and those that call
@@ -47,8 +49,8 @@ def functions_of(
         warm = warmth[routine]
         told = _calls(home, routine, warmth, places, around, ways)
         calls = tuple(call for call in told if not (tests and _idle(call, places)))
-        behind, made = options(routine), makes.get(routine, ())
-        if warm.heat != "cold" or warm.here or calls or made or behind or routine.gpuless or asks(routine):
+        behind, made, asked = options(routine), makes.get(routine, ()), asking.get(routine, ())
+        if warm.heat != "cold" or warm.here or calls or made or behind or asked or routine.gpuless or asks(routine):
             unknown = warm.heat == "unknown"
             inner = routine.owner is None or routine.name.startswith("_")  # others have no name for it
             named = inner and routine.name not in handed_about(home)
@@ -58,9 +60,9 @@ def functions_of(
                 lone = alone(routine, places), asked_by(routine, places), abstract(routine)
             at = routine.node.at if type(routine.node) is FUNCTION else (0, 0, 0, 0)
             where = (kin(routine, places), (at[0], at[2]), bool(routine.host))
-            named_so = (unknown or warm.here) and called_by_name(routine, places)
+            named_so = (unknown or warm.here or warm.heat == "hot") and called_by_name(routine, places)
             name = shared_as(routine)
-            found.append(Function(name, warm.heat, warm.path, calls, *says, *lone, *where, made, named_so))
+            found.append(Function(name, warm.heat, warm.path, calls, *says, *lone, *where, made, named_so, asked))
     return tuple(found)
 
 
@@ -265,4 +267,4 @@ def _from_elsewhere(
 def _plain(facts: tuple[Fact, ...], path: str) -> Iterator[Fact]:
     """The same as its callers' callers say it."""
     for fact in facts:
-        yield replace(fact, text=bare(fact), path=fact.path or path)
+        yield replace(fact, text=plain(fact), path=fact.path or path)

@@ -1,0 +1,110 @@
+"""Functions in, the options out that all which asks for them by their name stands behind, whoever it is asked of; and
+of what a class has, by the name of the attribute that its makers keep it under."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec.structs import replace
+
+from syncguard.judge.called import Function, Mention, Where, innermost, last_part
+from syncguard.judge.chosen import IN_FILE
+from syncguard.judge.common import common
+from syncguard.judge.entries import SEEN
+from syncguard.judge.made import bare, class_of, namers
+from syncguard.judge.making import ANYWHERE
+from syncguard.mentions import Mentions
+from syncguard.places import Places
+from syncguard.terms import Fact
+from syncguard.texts import Files
+
+MOST: Final = 12  # places that ask for a name
+DEEPEST: Final = 3  # functions that ask for one another
+
+Calls = Mapping[str, tuple[Function, ...]]
+Options = Mapping[Where, tuple[Fact, ...]]
+
+
+class AskedFor:
+    """What stands behind options wherever it is asked for, worked out for who is asked about."""
+
+    def __init__(self, calls: Calls, behind: Options, files: Files, places: Places) -> None:
+        self._calls, self._behind, self._files = calls, behind, files
+        self._mentions = Mentions(files, places)
+        self._functions = {(path, f.name): f for path, functions in calls.items() for f in functions}
+        self._named = {one.name for f in self._functions.values() for one in f.asking}
+        self._makers = namers(calls)
+        self._told: dict[Where, tuple[Fact, ...]] = {}
+
+    def of(self, where: Where) -> tuple[Fact, ...]:
+        """These options of a function; none where something may ask for it whatever is set."""
+        return tuple([replace(fact, text=f"{SEEN}{fact.text}") for fact in self._of(where, 0)])
+
+    def _of(self, where: Where, deep: int) -> tuple[Fact, ...]:
+        if where not in self._told:
+            self._told[where] = ()  # while we look, for those that ask for one another
+            told = self._by(self._own_name(where), where, class_of(where), deep)
+            self._told[where] = told or self._by(*self._kept(where), deep)
+        return self._told[where]
+
+    def _own_name(self, where: Where) -> frozenset[str]:
+        function, method = self._functions.get(where), class_of(where)[1] == where[1].rpartition(".")[0] != ""
+        return frozenset([last_part(where[1])] if method and function is not None and function.by_name else [])
+
+    def _kept(self, where: Where) -> tuple[frozenset[str], Where, Where]:
+        """The names under which those who make objects of a method's class keep them, and one of these."""
+        owner = class_of(where)
+        makers = self._makers.get(owner, ()) if owner[1] and (ANYWHERE, owner[1]) not in self._makers else ()
+        names = frozenset([one.kept for _, one in makers])
+        holders = {class_of(maker) for maker, _ in makers}
+        if "" in names or len(holders) != 1:
+            return frozenset(), where, owner
+        return names, where, holders.pop()
+
+    def _by(self, names: frozenset[str], where: Where, holder: Where, deep: int) -> tuple[Fact, ...]:
+        """What all stands behind that asks for one of these names, as far as the object of a class, or anything, may
+        have it."""
+        every: list[tuple[Fact, ...]] = []
+        for name in names if deep < DEEPEST else ():
+            for mention in self._mentions(name, (where[0],)):
+                told = self._around(mention, name, where, holder, deep)
+                if told == () or len(every) > MOST:
+                    return ()
+                every += [told] if told is not None else []
+        return common(every)
+
+    def _around(self, at: Mention, name: str, where: Where, holder: Where, deep: int) -> tuple[Fact, ...] | None:
+        """What a place stands behind; () of one that may be reached whatever is set, None where another is meant."""
+        function = innermost(self._calls.get(at.path, ()), at.line)
+        if function is None or not at.line:
+            return ()
+        asking = (at.path, function.name)
+        if last_part(function.name) == name or self._binds(at, name) or self._of_another(at, class_of(asking), holder):
+            return None
+        own = next((one.options for one in function.asking if one.name == name), ())
+        outer = [fact for fact in self._behind.get(asking, ()) if not fact.text.startswith(IN_FILE)]
+        outer = outer or [*(self._of(asking, deep + 1) if not own else ())]
+        return tuple([_plain(fact, at.path) for fact in (*outer, *own)])
+
+    def _binds(self, at: Mention, name: str) -> bool:
+        """Whether a line gives an object something of this name."""
+        line = self._files.text(at.path).split("\n")[at.line - 1]
+        return re.search(rf"\.{name}\s*(?::[^=]*)?=(?!=)", line) is not None and line.count(name) == 1
+
+    def _of_another(self, at: Mention, asking: Where, holder: Where) -> bool:
+        """Whether an object is asked for what its own class has, which has nothing to do with another one."""
+        if not at.own or asking == holder or not asking[1] or not holder[1]:
+            return False
+        return self._is_plain(asking) and self._is_plain(holder)
+
+    def _is_plain(self, owner: Where) -> bool:
+        """Whether a class descends from nothing, or from what all modules do."""
+        like = rf"^\s*class {owner[1]}\s*(?:\(\s*(?:(?:torch\.)?nn\.Module|object)?\s*\))?\s*:"
+        return re.search(like, self._files.text(owner[0]), re.MULTILINE) is not None
+
+
+def _plain(fact: Fact, path: str) -> Fact:
+    """An option as another file says it."""
+    return replace(fact, text=bare(fact), path=fact.path or path)
