@@ -13,6 +13,7 @@ from syncguard.infer.home import Home
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Context
 from syncguard.judge.alone import abstract, alone, asked_by, called_by_name, of_class
+from syncguard.judge.behind import runs_itself
 from syncguard.judge.called import Asking, Called, Function, Where
 from syncguard.judge.calling import is_open
 from syncguard.judge.chosen import by_key
@@ -60,7 +61,8 @@ def functions_of(
                 lone = alone(routine, places), asked_by(routine, places), abstract(routine)
             at = routine.node.at if type(routine.node) is FUNCTION else (0, 0, 0, 0)
             where = (kin(routine, places), (at[0], at[2]), bool(routine.host))
-            named_so = (unknown or warm.here or warm.heat == "hot") and called_by_name(routine, places)
+            by_name = unknown or warm.here or (warm.heat == "hot" and not runs_itself(routine, places))
+            named_so = by_name and called_by_name(routine, places)
             name = shared_as(routine)
             found.append(Function(name, warm.heat, warm.path, calls, *says, *lone, *where, made, named_so, asked))
     return tuple(found)
