@@ -4,7 +4,7 @@ of what a class has, by the name of the attribute that its makers keep it under.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from msgspec.structs import replace
@@ -18,9 +18,9 @@ from syncguard.judge.making import ANYWHERE
 from syncguard.mentions import Mentions
 from syncguard.places import Places
 from syncguard.terms import Fact
-from syncguard.texts import Files
+from syncguard.texts import Files, outermost
 
-MOST: Final = 12  # places that ask for a name
+MOST: Final = 12  # places that ask for a name, and files that have it
 DEEPEST: Final = 3  # functions that ask for one another
 
 Calls = Mapping[str, tuple[Function, ...]]
@@ -30,23 +30,45 @@ Options = Mapping[Where, tuple[Fact, ...]]
 class AskedFor:
     """What stands behind options wherever it is asked for, worked out for who is asked about."""
 
-    def __init__(self, calls: Calls, behind: Options, files: Files, places: Places) -> None:
-        self._calls, self._behind, self._files = calls, behind, files
-        self._mentions = Mentions(files, places)
+    def __init__(
+        self, asked: Iterable[Where], calls: Calls, behind: Options, mentions: Mentions, files: Files, places: Places
+    ) -> None:
+        self._calls, self._behind, self._files, self._mentions = calls, behind, files, mentions
         self._functions = {(path, f.name): f for path, functions in calls.items() for f in functions}
-        self._named = {one.name for f in self._functions.values() for one in f.asking}
         self._makers = namers(calls)
+        self._met: dict[tuple[str, str], list[Mention] | None] = {}  # where a package names something, if not often
         self._told: dict[Where, tuple[Fact, ...]] = {}
+        todo = {*asked}
+        for _ in range(DEEPEST):  # each file is looked at once for all that are as many calls away
+            todo = self._meet(todo, places)
 
     def of(self, where: Where) -> tuple[Fact, ...]:
         """These options of a function; none where something may ask for it whatever is set."""
-        return tuple([replace(fact, text=f"{SEEN}{fact.text}") for fact in self._of(where, 0)])
+        return tuple([replace(fact, text=f"{SEEN}{fact.text}") for fact in self._of(where)])
 
-    def _of(self, where: Where, deep: int) -> tuple[Fact, ...]:
+    def _meet(self, asked: Iterable[Where], places: Places) -> set[Where]:
+        """Look up where some functions are asked for; the functions out that ask for them."""
+        wanted: dict[str, set[str]] = {}
+        for where in asked:
+            wanted.setdefault(outermost(where[0]), set()).update(self._own_name(where) | self._kept(where)[0])
+        found: set[Where] = set()
+        for package, names in wanted.items():
+            having = self._files.naming(names, package)
+            for name in sorted(names):
+                if (package, name) in self._met:
+                    continue
+                paths = [path for path in having[name] if not places.is_test(path)]
+                every = [*self._mentions.within(paths, name)] if len(paths) <= MOST else None
+                self._met[package, name] = every if every is not None and len(every) <= MOST else None
+                around = [(one.path, innermost(self._calls.get(one.path, ()), one.line)) for one in every or ()]
+                found |= {(path, function.name) for path, function in around if function is not None}
+        return found
+
+    def _of(self, where: Where) -> tuple[Fact, ...]:
         if where not in self._told:
             self._told[where] = ()  # while we look, for those that ask for one another
-            told = self._by(self._own_name(where), where, class_of(where), deep)
-            self._told[where] = told or self._by(*self._kept(where), deep)
+            told = self._by(self._own_name(where), where, class_of(where))
+            self._told[where] = told or self._by(*self._kept(where))
         return self._told[where]
 
     def _own_name(self, where: Where) -> frozenset[str]:
@@ -63,19 +85,19 @@ class AskedFor:
             return frozenset(), where, owner
         return names, where, holders.pop()
 
-    def _by(self, names: frozenset[str], where: Where, holder: Where, deep: int) -> tuple[Fact, ...]:
+    def _by(self, names: frozenset[str], where: Where, holder: Where) -> tuple[Fact, ...]:
         """What all stands behind that asks for one of these names, as far as the object of a class, or anything, may
         have it."""
         every: list[tuple[Fact, ...]] = []
-        for name in names if deep < DEEPEST else ():
-            for mention in self._mentions(name, (where[0],)):
-                told = self._around(mention, name, where, holder, deep)
-                if told == () or len(every) > MOST:
-                    return ()
-                every += [told] if told is not None else []
+        for name in names:
+            met = self._met.get((outermost(where[0]), name))
+            if met is None:
+                return ()
+            around = [self._around(mention, name, where, holder) for mention in met]
+            every += [told for told in around if told is not None]
         return common(every)
 
-    def _around(self, at: Mention, name: str, where: Where, holder: Where, deep: int) -> tuple[Fact, ...] | None:
+    def _around(self, at: Mention, name: str, where: Where, holder: Where) -> tuple[Fact, ...] | None:
         """What a place stands behind; () of one that may be reached whatever is set, None where another is meant."""
         function = innermost(self._calls.get(at.path, ()), at.line)
         if function is None or not at.line:
@@ -85,7 +107,7 @@ class AskedFor:
             return None
         own = next((one.options for one in function.asking if one.name == name), ())
         outer = [fact for fact in self._behind.get(asking, ()) if not fact.text.startswith(IN_FILE)]
-        outer = outer or [*(self._of(asking, deep + 1) if not own else ())]
+        outer = outer or [*(self._of(asking) if not own else ())]
         return tuple([_plain(fact, at.path) for fact in (*outer, *own)])
 
     def _binds(self, at: Mention, name: str) -> bool:

@@ -144,7 +144,8 @@ def elsewhere(
 ) -> Elsewhere:
     """What these files say of one another's functions, and what those say that are not examined but remembered."""
     unsure = frozenset(_holding(examined, _may_be_told))
-    apart = gpuless(calls, unsure, Mentions(files, places))
+    mentions = Mentions(files, places)
+    apart = gpuless(calls, unsure, mentions)
     private, seldom = idle(calls, callers, hot, places)
     known = left_to(unsure, callers, seldom, files, places)
     hosted = {**private, **{where: seldom[where] for where in known}, **apart}
@@ -165,7 +166,7 @@ def elsewhere(
         rare,
         errands=Errands(calls, hot, files, places).of(asked),
         options=options,
-        asked_for=AskedFor(calls, options, files, places),
+        asked_for=AskedFor(_holding(examined, _may_count), calls, options, mentions, files, places),
         made_there=_unseen_outside(made_on_host(calls, holding), files),
         made_for=made_behind(calls, holding),
         unused=unnamed({path for path, _ in asked}, files, places),
@@ -237,6 +238,11 @@ def _unseen_outside(classes: Mapping[Where, Fact], files: Files) -> dict[Where, 
 
 def _is_unknown(finding: Finding) -> bool:
     return finding.heat == "unknown"
+
+
+def _may_count(finding: Finding) -> bool:
+    """Whether this may run often, as far as its own file says."""
+    return finding.heat == "hot" or _may_be_told(finding)
 
 
 def _may_be_told(finding: Finding) -> bool:
