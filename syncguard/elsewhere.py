@@ -16,7 +16,7 @@ from syncguard.errands import Errands, Told
 from syncguard.examine import Examined
 from syncguard.forsaken import Forsaken, forsaken
 from syncguard.judge.brought import as_brought
-from syncguard.judge.called import Ask, Function, Needs, Where
+from syncguard.judge.called import Ask, Function, Gift, Needs, Where
 from syncguard.judge.common import question_of
 from syncguard.judge.entries import Callers, Entries, bare, doubted
 from syncguard.judge.gated import gated
@@ -24,7 +24,8 @@ from syncguard.judge.giving import Given
 from syncguard.judge.idle import idle
 from syncguard.judge.led_there import There
 from syncguard.judge.made import bare as plain
-from syncguard.judge.made import class_of, made_behind, made_on_host, with_options
+from syncguard.judge.made import class_of, made_behind, made_on_host, namers, with_options
+from syncguard.judge.made_with import made_with, unless_made_with
 from syncguard.judge.never_set import Left, left_by_makers, unless_made_so
 from syncguard.judge.opted import off_by_default
 from syncguard.judge.processes import gpuless
@@ -63,6 +64,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     forsaken: Forsaken  # those that nothing calls yet, or only such
     made: Templates
     unmade: Mapping[Where, str]  # methods whose class nothing names
+    gifts: Callable[[Where], tuple[Gift, ...]]  # what all give that make objects of a class
     left: Left  # what is never set of the objects that these files make
     for_others: Callable[[Where], bool]  # whether a class is said to be there for others
     set_outside: Callable[[Where, str], bool]  # whether another file gives an object of it such an attribute
@@ -95,6 +97,9 @@ class Elsewhere(msgspec.Struct, frozen=True):
         if where in self.unmade and _by_its_class(finding, where):
             finding = replace(finding, hot_path=(*finding.hot_path, Fact(f"but {self.unmade[where]}", 0)))
         finding = unless_made_so(unless_given(finding), self.calls, self.left, self.for_others, self.set_outside)
+        if made_so := one.kept.get((finding.site.line, finding.site.column), ()):
+            own = class_of(where)
+            finding = unless_made_with(finding, own, made_so, self.gifts(own), self.for_others, self.set_outside)
         if finding.heat != "unknown":
             return finding
         if path in self.unused or where in self.uncalled:
@@ -157,6 +162,7 @@ def elsewhere(
     ]
     holding = frozenset(_holding(examined, lambda _: True))
     options = behind(calls, callers, apart)
+    makers = namers(calls)
     return Elsewhere(
         calls,
         hot,
@@ -174,6 +180,7 @@ def elsewhere(
         forsaken=forsaken(asked, calls, callers, hot, files, places),
         made=made,
         unmade=unheard(_by_class(examined, calls), (), files),
+        gifts=lambda where: made_with(where, makers),
         left=left_by_makers(calls),
         for_others=lambda where: _is_for_others(where, calls, files, places),
         set_outside=lambda where, name: _is_set_outside(where, name, files),

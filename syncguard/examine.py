@@ -29,6 +29,7 @@ from syncguard.judge.caused import caused_by
 from syncguard.judge.heat import warmths
 from syncguard.judge.judge import findings_of
 from syncguard.judge.led import Ways
+from syncguard.judge.made_with import asked_of_made
 from syncguard.judge.making import making
 from syncguard.judge.reach import functions_of
 from syncguard.read import allow, core
@@ -64,6 +65,7 @@ class Examined(msgspec.Struct, frozen=True, array_like=True):
     fault: str = ""  # the traceback of an error of ours, where one came between
     needs: dict[tuple[int, int], Needs] = {}  # what calls must give for a wait to be reached
     wants: dict[tuple[int, int], tuple[Ask, ...]] = {}  # what a wait asks the parameters of its function for
+    kept: dict[tuple[int, int], tuple[Ask, ...]] = {}  # the same of those that the object of its method was made with
 
 
 class Interface(msgspec.Struct, frozen=True, array_like=True):
@@ -244,6 +246,7 @@ class Examiner:
             words=numbers_of(source.text),
             needs=ways.needed() if not source.cells else {},
             wants=ways.asked() if not source.cells else {},
+            kept=asked_of_made(home.routines, self.world, callers, self.text_of) if not (source.cells or test) else {},
         )
 
     def cited(self, home: Home, findings: Iterable[Finding]) -> tuple[Cited, ...]:

@@ -29,7 +29,7 @@ class Net(torch.nn.Module):
 SET = "self.inner = Slow() if config.slow else None"
 SLOW = "as far as we see made only where `config.slow` holds"
 FINE = "as far as we see made only where `fine` holds; by default `fine` is `False`"
-ONE_OF = "as far as we see made only where `{}` holds or `config.slow` holds"
+ONE_OF = "as far as we see made only where `cfg.slow` holds or `config.slow` holds"
 OTHER_OF = "as far as we see made only where `config.slow` holds or `config.fast` holds"
 BRINGS = "from .parts import Slow"
 
@@ -100,7 +100,7 @@ def test_from_where_a_package_has_it(init: str) -> None:
         ({"pkg__more": "from .parts import Slow\n\n\nclass Slower(Slow):\n    pass\n"}, []),
         ({"pkg__more": "from .parts import Slow\n\n\ndef is_slow(x: Slow):\n    return isinstance(x, Slow)\n"}, [SLOW]),
         ({"tests__test_parts": "from pkg.parts import Slow\n\n\ndef test_slow():\n    assert Slow()\n"}, [SLOW]),
-        ({"pkg__more": "from .parts import Slow\n\n\ndef build(cfg):\n    return Slow() if cfg.slow else 0\n"}, [ONE_OF.format("cfg.slow")]),
+        ({"pkg__more": "from .parts import Slow\n\n\ndef build(cfg):\n    Slow() if cfg.slow else 0\n"}, [ONE_OF]),
         ({"parts": "def build(config):\n    return Slow() if config.fast else None\n"}, [OTHER_OF]),
         ({"parts": "def build(config):\n    return Slow() if config.slow else None\n"}, [SLOW]),
     ],

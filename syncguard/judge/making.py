@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator
 from typing import Final
 
+from msgspec.structs import replace
+
 from syncguard.infer.branches.passing import given, is_default, positional, unpacks
 from syncguard.infer.branches.subjects import ME
 from syncguard.infer.classes import ClassInfo
@@ -18,9 +20,10 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Context
 from syncguard.judge.alone import seen_above
-from syncguard.judge.called import Called, Where
+from syncguard.judge.called import Called, Gift, Where
 from syncguard.judge.common import shared_by_all
 from syncguard.judge.fields import maker_of
+from syncguard.judge.made_with import gives_all
 from syncguard.judge.naming import lines_with, namings
 from syncguard.read import project
 from syncguard.read.core import Bring, Call, Param
@@ -50,12 +53,14 @@ def making(
                 by.setdefault(who, []).append(told)
                 first.setdefault(who, line)
                 kept.setdefault(who, set()).add(keeping.get(line, ""))
-        left = tuple(sorted(_left(name, called[name], len(every), home, world))) if by and name in called else ()
+        has = by and name in called
+        left, gives = _left(name, called[name], len(every), home, world) if has else (frozenset[str](), ())
         for who, told_by_each in by.items():
             path, which = known[name]
             where = (path, which, first[who])
             shared, attribute = shared_by_all(told_by_each), "".join(kept[who]) if len(kept[who]) == 1 else ""
-            found.setdefault(who, []).append(Called(*where, rare=True, options=shared, left=left, kept=attribute))
+            named = Called(*where, rare=True, options=shared, left=tuple(sorted(left)))
+            found.setdefault(who, []).append(replace(named, gives=gives, kept=attribute))
     return {who: tuple(calls) for who, calls in found.items()}
 
 
@@ -70,21 +75,24 @@ def _keeping(home: Home) -> dict[int, str]:
     return found
 
 
-def _left(name: str, calls: list[Call], named: int, home: Home, world: World) -> frozenset[str]:
-    """The arguments of a constructor that every object which a file makes of a class has at their defaults; none where
-    the file does anything else with the class, or where something may make one unseen."""
+def _left(
+    name: str, calls: list[Call], named: int, home: Home, world: World
+) -> tuple[frozenset[str], tuple[Gift, ...]]:
+    """The arguments of a constructor that every object which a file makes of a class has at their defaults, and what is
+    written for all; none where the file does anything else with the class, or where something may make one unseen."""
     held = world.brought(home.env[name], home.top) if name in home.env and home.top is not None else UNKNOWN
     info = held.info if type(held) is ClassOf else None
     if info is None or home.top is None:
-        return frozenset()
+        return frozenset(), ()
     calls = [call for call in calls if info.home is not home or not around(info.node.at, call.at)]
     maker = maker_of(info) if len(calls) >= named else None
     if maker is None or type(maker.node) is not FUNCTION or _made_unseen(info, world):
-        return frozenset()
+        return frozenset(), ()
     home.top.uses.update({**info.elsewhere, (maker.home.path, maker.qualname): None})
     params = [param for param in maker.node.params if type(param.default) is CONST]
     places = positional(maker.node)[1:]
-    return frozenset([param.name for param in params if all(_leaves(call, param, places) for call in calls)])
+    left = frozenset([param.name for param in params if all(_leaves(call, param, places) for call in calls)])
+    return left, gives_all(calls, maker.node.params[1:], places)
 
 
 def _calls(names: Container[str], home: Home) -> dict[str, list[Call]]:
