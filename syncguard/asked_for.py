@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from syncguard.judge.called import Function, Mention, Where, innermost, last_part
 from syncguard.judge.chosen import IN_FILE
 from syncguard.judge.common import common
-from syncguard.judge.entries import SEEN
+from syncguard.judge.entries import SEEN, Callers, Entry
 from syncguard.judge.made import bare, class_of, namers
 from syncguard.judge.making import ANYWHERE
 from syncguard.mentions import Mentions
@@ -31,8 +31,16 @@ class AskedFor:
     """What stands behind options wherever it is asked for, worked out for who is asked about."""
 
     def __init__(
-        self, asked: Iterable[Where], calls: Calls, behind: Options, mentions: Mentions, files: Files, places: Places
+        self,
+        asked: Iterable[Where],
+        calls: Calls,
+        callers: Callers,
+        behind: Options,
+        mentions: Mentions,
+        files: Files,
+        places: Places,
     ) -> None:
+        self._callers = callers
         self._calls, self._behind, self._files, self._mentions = calls, behind, files, mentions
         self._functions = {(path, f.name): f for path, functions in calls.items() for f in functions}
         self._makers = namers(calls)
@@ -49,9 +57,10 @@ class AskedFor:
     def _meet(self, asked: Iterable[Where], places: Places) -> set[Where]:
         """Look up where some functions are asked for; the functions out that ask for them."""
         wanted: dict[str, set[str]] = {}
-        for where in asked:
-            wanted.setdefault(outermost(where[0]), set()).update(self._own_name(where) | self._kept(where)[0])
         found: set[Where] = set()
+        for where in asked:
+            found.update(caller for caller, _, _ in self._entries(where))
+            wanted.setdefault(outermost(where[0]), set()).update(self._own_name(where) | self._kept(where)[0])
         for package, names in wanted.items():
             having = self._files.naming(names, package)
             for name in sorted(names):
@@ -67,8 +76,8 @@ class AskedFor:
     def _of(self, where: Where) -> tuple[Fact, ...]:
         if where not in self._told:
             self._told[where] = ()  # while we look, for those that ask for one another
-            told = self._by(self._own_name(where), where, class_of(where))
-            self._told[where] = told or self._by(*self._kept(where))
+            told = self._by(self._own_name(where), where, class_of(where)) or self._by(*self._kept(where))
+            self._told[where] = told or self._by_calls(where)
         return self._told[where]
 
     def _own_name(self, where: Where) -> frozenset[str]:
@@ -97,6 +106,29 @@ class AskedFor:
             every += [told for told in around if told is not None]
         return common(every)
 
+    def _entries(self, where: Where) -> list[Entry]:
+        """The calls of a function that nobody has a name for but who calls it, and that is no method."""
+        function = self._functions.get(where)
+        if (
+            function is None
+            or class_of(where)[1]
+            or not function.named
+            or function.keeper
+            or function.heat != "unknown"
+        ):
+            return []
+        return [entry for entry in self._callers.get(where, ()) if entry[0] != where]
+
+    def _by_calls(self, where: Where) -> tuple[Fact, ...]:
+        """What all calls of such a function stand behind."""
+        return common([self._behind_all(caller, call.options) for caller, _, call in self._entries(where)])
+
+    def _behind_all(self, asking: Where, own: tuple[Fact, ...]) -> tuple[Fact, ...]:
+        """What a place in a function stands behind that itself has some options."""
+        outer = [fact for fact in self._behind.get(asking, ()) if not fact.text.startswith(IN_FILE)]
+        outer = outer or [*(self._of(asking) if not own else ())]
+        return tuple([_plain(fact, asking[0]) for fact in (*outer, *own)])
+
     def _around(self, at: Mention, name: str, where: Where, holder: Where) -> tuple[Fact, ...] | None:
         """What a place stands behind; () of one that may be reached whatever is set, None where another is meant."""
         function = innermost(self._calls.get(at.path, ()), at.line)
@@ -106,9 +138,7 @@ class AskedFor:
         if last_part(function.name) == name or self._binds(at, name) or self._of_another(at, class_of(asking), holder):
             return None
         own = next((one.options for one in function.asking if one.name == name), ())
-        outer = [fact for fact in self._behind.get(asking, ()) if not fact.text.startswith(IN_FILE)]
-        outer = outer or [*(self._of(asking) if not own else ())]
-        return tuple([_plain(fact, at.path) for fact in (*outer, *own)])
+        return self._behind_all(asking, own)
 
     def _binds(self, at: Mention, name: str) -> bool:
         """Whether a line gives an object something of this name."""

@@ -172,7 +172,7 @@ def elsewhere(
         rare,
         errands=Errands(calls, hot, files, places).of(asked),
         options=options,
-        asked_for=AskedFor(_holding(examined, _may_count), calls, options, mentions, files, places),
+        asked_for=AskedFor(_holding(examined, _may_count), calls, callers, options, mentions, files, places),
         made_there=_unseen_outside(made_on_host(calls, holding), files),
         made_for=made_behind(calls, holding),
         unused=unnamed({path for path, _ in asked}, files, places),

@@ -97,3 +97,14 @@ def test_what_another_class_has_under_the_name_does_not() -> None:
     other = "from torch import nn\n\n\nclass Other(nn.Module):\n    def run(self, x):\n        return self.decoder(x)\n"
     assert options(other=other) == [MESH]
     assert options(more="\n    def forward(self, x):\n        return self.decoder(x)\n") == []
+
+
+@pytest.mark.parametrize(("use", "expected"), [(IF, [MESH.replace("'", '"')]), ("return self.renderer.to_mesh(x)", [])])
+def test_a_function_that_it_alone_calls_has_its_options(use: str, expected: list[str]) -> None:
+    files = {
+        "pkg/__init__.py": "",
+        "pkg/points.py": "import torch\n\n\ndef points(x: torch.Tensor):\n    return x.nonzero()\n",
+        "pkg/draws.py": "from .points import points\n\nclass Draws:\n    def to_mesh(self, x):\n        points(x)\n",
+        "pkg/uses.py": USES.format(use=use.replace("'", '"')),
+    }
+    assert [fact.text for fact in found(files)["pkg/points.py"].options] == expected
