@@ -233,6 +233,7 @@ def _from_elsewhere(
     made: dict[Where, Calls] = {}
     apart: dict[Where, Calls] = {}  # the calls by processes without a GPU
     idle: set[Where] = set()  # what nobody else calls
+    there: set[Where] = set()  # what such a process may lead to
     for where, function in followed.items():
         entries = callers.get(where, [])
         if not function.open and all(caller == where for caller, _, _ in entries):
@@ -261,7 +262,9 @@ def _from_elsewhere(
             used = [call for call in calls if call[0] not in idle]
             shared = shared_by(calls) or tuple([fact for fact in shared_by(used) if used and by_key(fact)])
             if len(shared) > len(found.get(where, ())):
-                said = THERE if where in apart and where in made else SEEN
+                if (where in apart and where in made) or any(caller in there for caller, _ in calls):
+                    there.add(where)
+                said = THERE if where in there else SEEN
                 found[where], changed = tuple([replace(fact, text=f"{said}{fact.text}") for fact in shared]), True
     return found
 
