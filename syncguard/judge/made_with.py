@@ -135,6 +135,6 @@ def unless_made_with(
             if gift.name == ask.name and comes_out(ask, gift) is (not ask.outcome) and not for_others(own):
                 attribute = ask.text.partition("self.")[2].partition(" ")[0]
                 if not set_outside(own, attribute):
-                    told = f"but all that makes `{own[1]}` gives it `{gift.name}={gift.value!r}`"
+                    told = f"but all that makes `{own[1]}` makes it with `{gift.name}={gift.value!r}`"
                     return replace(finding, heat="amortized", hot_path=(*finding.hot_path, Fact(told, ask.line)))
     return finding
