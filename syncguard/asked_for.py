@@ -13,6 +13,7 @@ from syncguard.judge.called import Function, Mention, Where, innermost, last_par
 from syncguard.judge.chosen import IN_FILE
 from syncguard.judge.common import common
 from syncguard.judge.entries import SEEN, Callers, Entry
+from syncguard.judge.keeping import ADDS
 from syncguard.judge.made import bare, class_of, namers
 from syncguard.judge.making import ANYWHERE
 from syncguard.mentions import Mentions
@@ -141,9 +142,10 @@ class AskedFor:
         return self._behind_all(asking, own)
 
     def _binds(self, at: Mention, name: str) -> bool:
-        """Whether a line gives an object something of this name."""
+        """Whether a line gives an object something of this name, or adds something to that."""
         line = self._files.text(at.path).split("\n")[at.line - 1]
-        return re.search(rf"\.{name}\s*(?::[^=]*)?=(?!=)", line) is not None and line.count(name) == 1
+        like = rf"\.{name}(?:\s*(?::[^=]*)?\+?=(?!=)|\.(?:{'|'.join(ADDS)})\()"
+        return re.search(like, line) is not None and line.count(f".{name}") == 1
 
     def _of_another(self, at: Mention, asking: Where, holder: Where) -> bool:
         """Whether an object is asked for what its own class has, which has nothing to do with another one."""

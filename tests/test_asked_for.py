@@ -17,7 +17,7 @@ class Mesh(nn.Module):
 class Renderer(nn.Module):
     def __init__(self):
         super().__init__()
-        self.decoder = Mesh()
+        {keeps}
 
     def to_mesh(self, x: torch.Tensor):
         {call}
@@ -38,10 +38,12 @@ MESH = 'as far as we see called only where `kind == "mesh"` holds; by default `k
 IF = "if kind == 'mesh':\n            return self.renderer.to_mesh(x)"
 
 
-def options(use: str = IF, call: str = CALL, more: str = "", **others: str) -> list[str]:
+def options(
+    use: str = IF, call: str = CALL, more: str = "", keeps: str = "self.decoder = Mesh()", **others: str
+) -> list[str]:
     files = {
         "pkg/__init__.py": "",
-        "pkg/draws.py": DRAWS.format(call=call, more=more),
+        "pkg/draws.py": DRAWS.format(call=call, more=more, keeps=keeps),
         "pkg/uses.py": USES.format(use=use.replace("'", '"')),
         **{f"pkg/{name}.py": text for name, text in others.items()},
     }
@@ -64,6 +66,25 @@ def options(use: str = IF, call: str = CALL, more: str = "", **others: str) -> l
 )  # fmt: skip
 def test_every_place_that_asks_for_it_counts(use: str, expected: list[str]) -> None:
     assert options(use) == expected
+
+
+@pytest.mark.parametrize(
+    ("keeps", "told"),
+    [
+        ("self.decoder = nn.Sequential(nn.ReLU(), Mesh())", True),
+        ("self.decoder = nn.ModuleList()\n        self.decoder.append(Mesh())", True),
+        ("parts = [nn.ReLU()]\n        parts.append(Mesh())\n        self.decoder = nn.Sequential(*parts)", True),
+        ("parts = []\n        parts += [Mesh()]\n        self.decoder = nn.Sequential(*parts)", True),
+        ("mesh = Mesh()\n        self.decoder = mesh", True),
+        ("mesh = Mesh()\n        self.decoder = nn.ModuleList()\n        self.decoder.append(mesh)", True),
+        ("mesh = Mesh()\n        mesh(1)\n        self.decoder = mesh", False),
+        ("mesh = Mesh()\n        self.decoder, self.other = mesh, mesh", False),
+        ("mesh = Mesh()\n        self.decoder = mesh\n        self.other = mesh", False),
+        ("self.decoder = Mesh()\n        self.decoder(1)", False),
+    ],
+)
+def test_what_an_object_keeps_is_asked_for_by_the_name_of_the_attribute(keeps: str, told: bool) -> None:
+    assert options(keeps=keeps) == ([MESH] if told else [])
 
 
 def test_the_function_that_asks_may_be_asked_for_itself() -> None:

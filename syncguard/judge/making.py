@@ -9,7 +9,6 @@ from typing import Final
 from msgspec.structs import replace
 
 from syncguard.infer.branches.passing import given, is_default, positional, unpacks
-from syncguard.infer.branches.subjects import ME
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.values import UNKNOWN, ClassOf, Later, Source, Value, options
 from syncguard.infer.domain.values import Call as Bound
@@ -23,11 +22,12 @@ from syncguard.judge.alone import seen_above
 from syncguard.judge.called import Called, Gift, Where
 from syncguard.judge.common import shared_by_all
 from syncguard.judge.fields import maker_of
+from syncguard.judge.keeping import keeping
 from syncguard.judge.made_with import gives_all
 from syncguard.judge.naming import lines_with, namings
 from syncguard.read import project
 from syncguard.read.core import Bring, Call, Param
-from syncguard.read.tags import ATTR, BIND, BRING, CALL, CONST, FUNCTION, NAME
+from syncguard.read.tags import ATTR, BRING, CALL, CONST, FUNCTION, NAME
 from syncguard.read.walk import around
 from syncguard.terms import Fact
 
@@ -39,7 +39,7 @@ def making(
 ) -> dict[Routine, tuple[Called, ...]]:
     """By the functions that name them, these classes."""
     known = dict(_known(home, world))
-    keeping = _keeping(home) if known else {}
+    lines: dict[Routine, dict[int, str]] = {}
     found: dict[Routine, list[Called]] = {}
     called = _calls(known, home) if known else {}
     for name, every in namings(home, known, lines_with({name.rpartition(".")[2] for name in known}, home)).items():
@@ -52,7 +52,9 @@ def making(
                 told = around(who, Context(tests=tests)) if tests and routine is not None else ()
                 by.setdefault(who, []).append(told)
                 first.setdefault(who, line)
-                kept.setdefault(who, set()).add(keeping.get(line, ""))
+                if who not in lines:
+                    lines[who] = keeping(who)
+                kept.setdefault(who, set()).add(lines[who].get(line, ""))
         has = by and name in called
         left, gives = _left(name, called[name], len(every), home, world) if has else (frozenset[str](), ())
         for who, told_by_each in by.items():
@@ -62,17 +64,6 @@ def making(
             named = Called(*where, rare=True, options=shared, left=tuple(sorted(left)))
             found.setdefault(who, []).append(replace(named, gives=gives, kept=attribute))
     return {who: tuple(calls) for who, calls in found.items()}
-
-
-def _keeping(home: Home) -> dict[int, str]:
-    """The lines of what an object of a method is given, each with the name of the attribute: `self.norm = Norm()`."""
-    found: dict[int, str] = {}
-    for part in home.pieces:
-        if type(part) is BIND and len(part.targets) == 1 and part.value is not None:
-            aim = part.targets[0]
-            if type(aim) is ATTR and type(aim.of) is NAME and aim.of.id == ME[0]:
-                found.update(dict.fromkeys(range(part.at[0], part.at[2] + 1), aim.name))
-    return found
 
 
 def _left(
