@@ -11,18 +11,21 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
+from syncguard.asked_for import AskedFor
 from syncguard.errands import Errands, Told
 from syncguard.examine import Examined
 from syncguard.forsaken import Forsaken, forsaken
 from syncguard.judge.brought import as_brought
-from syncguard.judge.called import Ask, Function, Needs, Where, in_loop
+from syncguard.judge.called import Ask, Function, Gift, Needs, Where, in_loop
 from syncguard.judge.common import question_of
 from syncguard.judge.entries import Callers, Entries, bare, doubted
 from syncguard.judge.gated import gated
 from syncguard.judge.giving import Given
 from syncguard.judge.idle import idle
 from syncguard.judge.led_there import There
-from syncguard.judge.made import class_of, made_behind, made_on_host, with_options
+from syncguard.judge.made import bare as plain
+from syncguard.judge.made import class_of, made_behind, made_on_host, namers, with_options
+from syncguard.judge.made_with import made_with, unless_made_with
 from syncguard.judge.never_set import Left, left_by_makers, unless_made_so
 from syncguard.judge.opted import off_by_default
 from syncguard.judge.processes import gpuless
@@ -64,6 +67,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     rare: Paths  # what steps of other files call now and then
     errands: Mapping[Where, Told]  # what a package calls in nothing but what runs seldom
     options: Paths  # that all calls of a function stand behind
+    asked_for: AskedFor  # the options of what is asked for by its name
     made_for: Paths  # that other files make its class for
     made_there: Mapping[Where, Fact]  # classes that nothing makes but what has its tensors on the host
     unused: Mapping[str, str]  # files that nothing in their packages names, and what is said of them
@@ -71,6 +75,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     forsaken: Forsaken  # those that nothing calls yet, or only such
     made: Templates
     unmade: Mapping[Where, str]  # methods whose class nothing names
+    gifts: Callable[[Where], tuple[Gift, ...]]  # what all give that make objects of a class
     left: Left  # what is never set of the objects that these files make
     for_others: Callable[[Where], bool]  # whether a class is said to be there for others
     set_outside: Callable[[Where, str], bool]  # whether another file gives an object of it such an attribute
@@ -78,8 +83,18 @@ class Elsewhere(msgspec.Struct, frozen=True):
 
     def told(self, findings: Sequence[Finding], one: Examined) -> list[Finding]:
         """Findings of a file, but for those that are no hazard unless something makes them hot."""
-        warm = [self._told(finding, one) for finding in findings]
+        warm = [self._asked(self._told(finding, one), one) for finding in findings]
         return [self.made.told(finding, one.note.path) for finding in warm if not for_hot_code(finding.hot_path)]
+
+    def _asked(self, finding: Finding, one: Examined) -> Finding:
+        """A finding with the options of all that asks for its function by a name; they make nothing rarer, for who has
+        the object may ask for it."""
+        if finding.heat not in ("hot", "unknown") or not finding.function:
+            return finding
+        had = {question_of(plain(fact)) for fact in finding.options}
+        told = self.asked_for.of((one.note.path, finding.function))
+        more = [fact for fact in told if question_of(plain(fact)) not in had]
+        return replace(finding, options=(*more, *finding.options)) if more else finding
 
     def _told(self, finding: Finding, one: Examined) -> Finding:
         path, where = one.note.path, (one.note.path, finding.function)
@@ -93,6 +108,9 @@ class Elsewhere(msgspec.Struct, frozen=True):
         if where in self.unmade and _by_its_class(finding, where):
             finding = replace(finding, hot_path=(*finding.hot_path, Fact(f"but {self.unmade[where]}", 0)))
         finding = unless_made_so(unless_given(finding), self.calls, self.left, self.for_others, self.set_outside)
+        if made_so := one.kept.get((finding.site.line, finding.site.column), ()):
+            own = class_of(where)
+            finding = unless_made_with(finding, own, made_so, self.gifts(own), self.for_others, self.set_outside)
         if finding.heat != "unknown":
             return finding
         if path in self.unused or where in self.uncalled:
@@ -147,7 +165,8 @@ def elsewhere(
 ) -> Elsewhere:
     """What these files say of one another's functions, and what those say that are not examined but remembered."""
     unsure = frozenset(_holding(examined, _may_be_told))
-    apart = gpuless(calls, unsure, Mentions(files, places))
+    mentions = Mentions(files, places)
+    apart = gpuless(calls, unsure, mentions)
     private, seldom = idle(calls, callers, hot, places)
     known = left_to(unsure, callers, seldom, files, places)
     hosted = {**private, **{where: seldom[where] for where in known}, **apart}
@@ -158,6 +177,8 @@ def elsewhere(
         (path, f) for path in {path for path, _ in asked} for f in calls.get(path, ()) if (path, f.name) in asked
     ]
     holding = frozenset(_holding(examined, lambda _: True))
+    options = behind(calls, callers, apart)
+    makers = namers(calls)
     return Elsewhere(
         calls,
         hot,
@@ -166,7 +187,8 @@ def elsewhere(
         hosted,
         rare,
         errands=Errands(calls, hot, files, places).of(asked),
-        options=behind(calls, callers, apart),
+        options=options,
+        asked_for=AskedFor(_holding(examined, _may_count), calls, callers, options, mentions, files, places),
         made_there=_unseen_outside(made_on_host(calls, holding), files),
         made_for=made_behind(calls, holding),
         unused=_unused({path for path, _ in asked}, files, places),
@@ -174,6 +196,7 @@ def elsewhere(
         forsaken=forsaken(asked, calls, callers, hot, files, places),
         made=made,
         unmade=unheard(_by_class(examined, calls), (), files),
+        gifts=lambda where: made_with(where, makers),
         left=left_by_makers(calls),
         for_others=lambda where: _is_for_others(where, calls, files, places),
         set_outside=lambda where, name: _is_set_outside(where, name, files),
@@ -244,6 +267,11 @@ def _unseen_outside(classes: Mapping[Where, Fact], files: Files) -> dict[Where, 
 
 def _is_unknown(finding: Finding) -> bool:
     return finding.heat == "unknown"
+
+
+def _may_count(finding: Finding) -> bool:
+    """Whether this may run often, as far as its own file says."""
+    return finding.heat == "hot" or _may_be_told(finding)
 
 
 def _may_be_told(finding: Finding) -> bool:

@@ -21,6 +21,7 @@ from syncguard.infer.parts import digest, part_saying, quoted, whole_parts, word
 from syncguard.infer.project import World
 from syncguard.infer.routine import Frame, Routine, Used
 from syncguard.infer.sightings import Context
+from syncguard.judge.asking import asking
 from syncguard.judge.behind import Behind
 from syncguard.judge.called import Ask, Function, Needs
 from syncguard.judge.calling import Callers
@@ -28,6 +29,7 @@ from syncguard.judge.caused import caused_by
 from syncguard.judge.heat import warmths
 from syncguard.judge.judge import findings_of
 from syncguard.judge.led import Ways
+from syncguard.judge.made_with import asked_of_made
 from syncguard.judge.making import making
 from syncguard.judge.reach import functions_of
 from syncguard.read import allow, core
@@ -63,6 +65,7 @@ class Examined(msgspec.Struct, frozen=True, array_like=True):
     fault: str = ""  # the traceback of an error of ours, where one came between
     needs: dict[tuple[int, int], Needs] = {}  # what calls must give for a wait to be reached
     wants: dict[tuple[int, int], tuple[Ask, ...]] = {}  # what a wait asks the parameters of its function for
+    kept: dict[tuple[int, int], tuple[Ask, ...]] = {}  # the same of those that the object of its method was made with
 
 
 class Interface(msgspec.Struct, frozen=True, array_like=True):
@@ -216,11 +219,12 @@ class Examiner:
             return facts_in(source, behind.around(routine, context))
 
         makes = making(home, self.world, around) if not test else {}
+        asked = asking(home, self.world, around) if not test else {}
         ways = Ways(warmth, callers, self.world, self.text_of)
         calls = functions_of(
             home, routines, warmth, test, places,
             lambda routine: facts_in(source, behind.of(routine)) if matters(routine) or routine in makes else (),
-            around, makes, ways,
+            around, makes, asked, ways,
         )  # fmt: skip
         caused, passes = caused_by(warmth, self.world, self.rules, self.config.cold, self.text_of, callers)
         used = dict.fromkeys(used for routine in routines for used in routine.uses)
@@ -242,6 +246,7 @@ class Examiner:
             words=numbers_of(source.text),
             needs=ways.needed() if not source.cells else {},
             wants=ways.asked() if not source.cells else {},
+            kept=asked_of_made(home.routines, self.world, callers, self.text_of) if not (source.cells or test) else {},
         )
 
     def cited(self, home: Home, findings: Iterable[Finding]) -> tuple[Cited, ...]:

@@ -44,12 +44,15 @@ class Mentions:
             tops = {top for path in told_by for top in [*packages(os.path.dirname(path))][-1:]}
             paths = {*self._files.known, *(path for top in tops for path in self._files.inside(top))}
             self._around[told_by] = sorted(path for path in paths if not self._places.is_test(path))
-        for path in self._around[told_by]:
-            if self._holds(path, name):
-                text = self._files.text(path)
-                if path not in self._apart:
-                    self._apart[path] = apart(text)
-                yield from mentions_in(text, path, name, self._apart[path])
+        yield from self.within([path for path in self._around[told_by] if self._holds(path, name)], name)
+
+    def within(self, paths: Iterable[str], name: str) -> Iterator[Mention]:
+        """The places in some files."""
+        for path in paths:
+            text = self._files.text(path)
+            if path not in self._apart:
+                self._apart[path] = apart(text)
+            yield from mentions_in(text, path, name, self._apart[path])
 
     def _holds(self, path: str, name: str) -> bool:
         """Whether a file may name this."""

@@ -29,6 +29,8 @@ class Net(torch.nn.Module):
 SET = "self.inner = Slow() if config.slow else None"
 SLOW = "as far as we see made only where `config.slow` holds"
 FINE = "as far as we see made only where `fine` holds; by default `fine` is `False`"
+ONE_OF = "as far as we see made only where `cfg.slow` holds or `config.slow` holds"
+OTHER_OF = "as far as we see made only where `config.slow` holds or `config.fast` holds"
 BRINGS = "from .parts import Slow"
 
 
@@ -98,13 +100,30 @@ def test_from_where_a_package_has_it(init: str) -> None:
         ({"pkg__more": "from .parts import Slow\n\n\nclass Slower(Slow):\n    pass\n"}, []),
         ({"pkg__more": "from .parts import Slow\n\n\ndef is_slow(x: Slow):\n    return isinstance(x, Slow)\n"}, [SLOW]),
         ({"tests__test_parts": "from pkg.parts import Slow\n\n\ndef test_slow():\n    assert Slow()\n"}, [SLOW]),
-        ({"pkg__more": "from .parts import Slow\n\n\ndef build(cfg):\n    return Slow() if cfg.slow else 0\n"}, []),
-        ({"parts": "def build(config):\n    return Slow() if config.fast else None\n"}, []),
+        ({"pkg__more": "from .parts import Slow\n\n\ndef build(cfg):\n    Slow() if cfg.slow else 0\n"}, [ONE_OF]),
+        ({"parts": "def build(config):\n    return Slow() if config.fast else None\n"}, [OTHER_OF]),
         ({"parts": "def build(config):\n    return Slow() if config.slow else None\n"}, [SLOW]),
     ],
 )  # fmt: skip
 def test_other_files_and_its_own(others: dict[str, str], expected: list[str]) -> None:
     assert options(SET, **others)[1] == expected
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        ("if not fine:\n            return\n        self.inner = Slow()", [FINE]),
+        ("if not fine:\n            raise ValueError\n        self.inner = Slow()", []),
+        ("if fine:\n            return\n        self.inner = Slow()", []),
+        (
+            "for kind in config:\n            if not fine:\n                continue\n            self.inner = Slow()",
+            [FINE],
+        ),
+    ],
+)
+def test_what_was_passed_on_the_way_counts(made: str, expected: list[str]) -> None:
+    shown = [text.replace("`not fine` does not hold", "`fine` holds") for text in options(made)[1]]
+    assert shown == expected
 
 
 def test_what_its_own_file_says_does_not_hold_elsewhere() -> None:

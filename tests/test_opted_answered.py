@@ -107,6 +107,10 @@ TABLE = """
         return {call}
     """
 ASKED = 'only where `"{}"` is asked for, as `RULES` keeps it'
+KINDS = [
+    "only where `Kind.SLOW` is asked for, as `RULES` keeps it",
+    "only where `Kind.FAST` is asked for, as `RULES` keeps it",
+]
 SLOW, FAST = [ASKED.format("slow")], ["in this file " + ASKED.format("fast")]
 
 
@@ -119,6 +123,8 @@ SLOW, FAST = [ASKED.format("slow")], ["in this file " + ASKED.format("fast")]
         ('"slow": _slow, "sluggish": _slow, "fast": fast', "RULES[kind](x)", [[], FAST]),
         ('"slow": _slow, "fast": 1', "RULES[kind](x)", [[], []]),
         ('slow: _slow, "fast": fast', "RULES[kind](x)", [[], []]),
+        ("Kind.SLOW: _slow, Kind.FAST: fast", "RULES[kind](x)", [KINDS[:1], [f"in this file {KINDS[1]}"]]),
+        ("kind.slow: _slow, kind.fast: fast", "RULES[kind](x)", [[], []]),
     ],
 )  # fmt: skip
 def test_what_a_table_keeps_under_a_key_is_told_of_it(table: str, call: str, options: list[list[str]]) -> None:

@@ -43,8 +43,8 @@ def test_what_calls_the_caller_counts_and_what_it_passes_on() -> None:
         ("return self._second(x, 'slow')", [CHECK]),
         ("return self._second(x, *mode)", [CHECK]),
         ("return self._second(x, kind=mode) or self._second(x, 'slow')", [CHECK]),
-        ("return map(self._second, x)", []),
-        ("return x._second(x, mode)", []),
+        ("return map(self._second, x)", [f"as far as we see called {CHECK}"]),
+        ("return x._second(x, mode)", [f"as far as we see called {CHECK}"]),
     ],
 )
 def test_every_call_must_tell(first: str, options: list[str]) -> None:

@@ -297,7 +297,7 @@ def test_who_sees_no_gpu_asks_for_no_option(project):
     assert options() == {5: [], 10: [], 14: []}
     Path("p/losses.py").write_text(CHOSEN)
     but = "as far as we see called, but by processes that see no GPU, "
-    assert options() == {5: [but + KEY], 10: [f"as far as we see called {KEY}"], 14: []}
+    assert options() == {5: [but + KEY], 10: [but + KEY], 14: []}  # they lead to what that calls as well
 
 
 def test_nor_does_who_calls_it_and_is_called_by_nobody(project):

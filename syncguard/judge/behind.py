@@ -72,7 +72,7 @@ class Behind(msgspec.Struct):
             return False
         if (name := called_as(routine)) != routine.name:
             return bool(self.callers.named(name))
-        if _runs_itself(routine, self.world.places):
+        if runs_itself(routine, self.world.places):
             return False
         above = owner is not None and any(not one.home.own and node.name in one.members for one in owner.mro)
         return not above and bool(self.callers.named(node.name))
@@ -134,7 +134,7 @@ class Behind(msgspec.Struct):
         return shared if known else None
 
 
-def _runs_itself(routine: Routine, places: Places) -> bool:
+def runs_itself(routine: Routine, places: Places) -> bool:
     """Whether what calls a function does not name it: a protocol of Python, a step of training."""
     name, owner = routine.name, routine.owner
     dotted = f"{owner.name}.{name}" if owner is not None else name

@@ -36,6 +36,13 @@ class Gift(msgspec.Struct, frozen=True, gc=False, array_like=True):
     own: str = ""  # unless this parameter of the caller is not: it is handed on
 
 
+class Asking(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """A name that a function asks of something, and what all places stand behind that do."""
+
+    name: str
+    options: tuple[Fact, ...]
+
+
 class Called(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A call from a function to another one, and the reason if the loop around it runs once per step; `rare` ones make
     nothing hot."""
@@ -53,6 +60,7 @@ class Called(msgspec.Struct, frozen=True, gc=False, array_like=True):
     needs: Needs = ()  # what this function itself must be given for one of these calls to be reached
     gives: tuple[Gift, ...] = ()
     asks: tuple[Ask, ...] = ()  # the same, of what it asks for
+    kept: str = ""  # of a class that it names: the attribute of its object under which alone it keeps what it makes
 
 
 class Function(msgspec.Struct, frozen=True, array_like=True):
@@ -80,6 +88,7 @@ class Function(msgspec.Struct, frozen=True, array_like=True):
     leads: bool = False  # it takes many steps, or calls what does
     loops: tuple[tuple[int, int], ...] = ()  # where its loops begin and end that may turn often
     started: bool = False  # a person starts it: it runs once, as far as its own file tells
+    asking: tuple[Asking, ...] = ()  # the names that it asks for behind options alone
 
 
 def last_part(function: str) -> str:

@@ -81,18 +81,25 @@ def _keys(part: Node, itself: tuple[str, str] = ("", "")) -> dict[str, Fact]:
     """The functions of a table, each with what is said of its key."""
     made = part.value if type(part) is BIND else None
     table = last_name(part.targets[0]) if type(part) is BIND and len(part.targets) == 1 else ""
-    if type(made) is not MAP or not table or not all(type(key) is CONST for key in made.keys):
+    if type(made) is not MAP or not table or not all(map(_is_key, made.keys)):
         return {}
     kept = [_function(value, itself) for value in made.values]
     if len(set(kept)) < 2 or "" in kept:
         return {}
     found: dict[str, Fact] = {}
     for key, name in zip(made.keys, kept, strict=True):
-        if type(key) is CONST and isinstance(key.value, str) and kept.count(name) == 1:
-            asked = f'only where `"{key.value}"` {ASKED} `{table}` keeps it'
+        shown = f'"{key.value}"' if type(key) is CONST and isinstance(key.value, str) else ""
+        shown = key.path if type(key) is ATTR else shown
+        if key is not None and shown and kept.count(name) == 1:
+            asked = f"only where `{shown}` {ASKED} `{table}` keeps it"
             own = name.rpartition(".")[2].startswith("_")
             found[name] = Fact(asked if own else f"{IN_FILE}{asked}", key.at[0])
     return found
+
+
+def _is_key(key: Node | None) -> bool:
+    """Whether this is written out, or one of several that have a name: `Kind.FAST`."""
+    return type(key) is CONST or (type(key) is ATTR and key.name.isupper() and bool(key.path))
 
 
 def _function(value: Node, itself: tuple[str, str]) -> str:

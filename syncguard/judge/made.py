@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from syncguard.judge.built import MADE
 from syncguard.judge.called import Called, Function, Where
-from syncguard.judge.common import shared_by_all, told_by
+from syncguard.judge.common import either, shared_by_all, told_by
 from syncguard.judge.making import ANYWHERE
 from syncguard.judge.opted import ONLY, SEEN_MADE
 from syncguard.judge.warmth import ON_HOST
@@ -97,6 +97,9 @@ def _settled(found: dict[Where, tuple[Fact, ...]], makers: Mapping[Where, Makers
             shared = shared_by_all(around(*maker) for maker in makers[where])
             if len(shared) > len(found[where]):
                 found[where], changed = tuple([replace(one, text=f"{SEEN_MADE}{one.text}") for one in shared]), True
+    for where in found:
+        one_of = either([around(*maker) for maker in makers[where]]) if not found[where] else ()
+        found[where] = found[where] or tuple([replace(one, text=f"{SEEN_MADE}{one.text}") for one in one_of])
     return found
 
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator
 from typing import Final
 
+from msgspec.structs import replace
+
 from syncguard.infer.branches.passing import given, is_default, positional, unpacks
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.values import UNKNOWN, ClassOf, Later, Source, Value, options
@@ -17,9 +19,11 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Context
 from syncguard.judge.alone import seen_above
-from syncguard.judge.called import Called, Where
+from syncguard.judge.called import Called, Gift, Where
 from syncguard.judge.common import shared_by_all
 from syncguard.judge.fields import maker_of
+from syncguard.judge.keeping import keeping
+from syncguard.judge.made_with import gives_all
 from syncguard.judge.naming import lines_with, namings
 from syncguard.read import project
 from syncguard.read.core import Bring, Call, Param
@@ -35,41 +39,51 @@ def making(
 ) -> dict[Routine, tuple[Called, ...]]:
     """By the functions that name them, these classes."""
     known = dict(_known(home, world))
+    lines: dict[Routine, dict[int, str]] = {}
     found: dict[Routine, list[Called]] = {}
     called = _calls(known, home) if known else {}
     for name, every in namings(home, known, lines_with({name.rpartition(".")[2] for name in known}, home)).items():
         by: dict[Routine, list[tuple[Fact, ...]]] = {}
         first: dict[Routine, int] = {}
+        kept: dict[Routine, set[str]] = {}
         for routine, tests, line in every:
             who = routine or home.top
             if who is not None and not _hands_out(who):
                 told = around(who, Context(tests=tests)) if tests and routine is not None else ()
                 by.setdefault(who, []).append(told)
                 first.setdefault(who, line)
-        left = tuple(sorted(_left(name, called[name], len(every), home, world))) if by and name in called else ()
+                if who not in lines:
+                    lines[who] = keeping(who)
+                kept.setdefault(who, set()).add(lines[who].get(line, ""))
+        has = by and name in called
+        left, gives = _left(name, called[name], len(every), home, world) if has else (frozenset[str](), ())
         for who, told_by_each in by.items():
             path, which = known[name]
-            found.setdefault(who, []).append(
-                Called(path, which, first[who], rare=True, options=shared_by_all(told_by_each), left=left)
-            )
+            where = (path, which, first[who])
+            shared, attribute = shared_by_all(told_by_each), "".join(kept[who]) if len(kept[who]) == 1 else ""
+            named = Called(*where, rare=True, options=shared, left=tuple(sorted(left)))
+            found.setdefault(who, []).append(replace(named, gives=gives, kept=attribute))
     return {who: tuple(calls) for who, calls in found.items()}
 
 
-def _left(name: str, calls: list[Call], named: int, home: Home, world: World) -> frozenset[str]:
-    """The arguments of a constructor that every object which a file makes of a class has at their defaults; none where
-    the file does anything else with the class, or where something may make one unseen."""
+def _left(
+    name: str, calls: list[Call], named: int, home: Home, world: World
+) -> tuple[frozenset[str], tuple[Gift, ...]]:
+    """The arguments of a constructor that every object which a file makes of a class has at their defaults, and what is
+    written for all; none where the file does anything else with the class, or where something may make one unseen."""
     held = world.brought(home.env[name], home.top) if name in home.env and home.top is not None else UNKNOWN
     info = held.info if type(held) is ClassOf else None
     if info is None or home.top is None:
-        return frozenset()
+        return frozenset(), ()
     calls = [call for call in calls if info.home is not home or not around(info.node.at, call.at)]
     maker = maker_of(info) if len(calls) >= named else None
     if maker is None or type(maker.node) is not FUNCTION or _made_unseen(info, world):
-        return frozenset()
+        return frozenset(), ()
     home.top.uses.update({**info.elsewhere, (maker.home.path, maker.qualname): None})
     params = [param for param in maker.node.params if type(param.default) is CONST]
     places = positional(maker.node)[1:]
-    return frozenset([param.name for param in params if all(_leaves(call, param, places) for call in calls)])
+    left = frozenset([param.name for param in params if all(_leaves(call, param, places) for call in calls)])
+    return left, gives_all(calls, maker.node.params[1:], places)
 
 
 def _calls(names: Container[str], home: Home) -> dict[str, list[Call]]:

@@ -12,12 +12,14 @@ from syncguard.infer.branches.ungiven import lines_of
 from syncguard.infer.home import Home
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Asked
+from syncguard.judge.passed import passed
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, CHOOSE, CLASS, FUNCTION, IF, NAME
+from syncguard.read.tags import ATTR, BIND, CALL, CHOOSE, CLASS, FUNCTION, IF, LOOP, NAME
 from syncguard.read.walk import parts
 
 ASKING: Final = ("isinstance", "issubclass")
+NONE: Final[tuple[Asked, ...]] = ()
 Naming = tuple[Routine | None, tuple[Asked, ...], int]  # the function that names it, the tests around that, the line
 
 
@@ -37,7 +39,8 @@ def namings(home: Home, names: Container[str], lines: list[int]) -> dict[str, li
                 continue
         if type(node) is IF or type(node) is CHOOSE:
             for outcome, arm in ((False, _arm(node, False)), (True, _arm(node, True))):
-                todo += [(part, routine, (*tests, (node.test, outcome)), within) for part in reversed(arm)]
+                behind = (*tests, (node.test, outcome))
+                todo += [(part, routine, (*behind, *more), within) for part, more in reversed(passed(arm))]
             todo.append((node.test, routine, tests, within))
         elif type(node) is CALL and last_name(node.fn) in ASKING:
             continue
@@ -48,7 +51,7 @@ def namings(home: Home, names: Container[str], lines: list[int]) -> dict[str, li
                 routine, tests, within = home.made.get(id(node)), (), (*within, node.name)
             elif type(node) is CLASS:
                 within = (*within, node.name)
-            todo += [(part, routine, tests, within) for part in reversed(_values(node))]
+            todo += [(part, routine, (*tests, *more), within) for part, more in reversed(_values(node))]
     return found
 
 
@@ -69,11 +72,15 @@ def _arm(node: core.If | core.Choose, outcome: bool) -> tuple[Node, ...]:
     return cast(core.If, node).body if outcome else cast(core.If, node).orelse
 
 
-def _values(node: Node) -> list[Node]:
-    """The parts of a piece but for what only declares or binds it."""
+def _values(node: Node) -> list[tuple[Node, tuple[Asked, ...]]]:
+    """The parts of a piece but for what only declares or binds it, each with the tests that were passed before it."""
     if type(node) is FUNCTION:
-        return [*node.decorators, *[one.default for one in node.params if one.default is not None], *node.body]
+        first = [*node.decorators, *[one.default for one in node.params if one.default is not None]]
+        return [*[(part, NONE) for part in first], *passed(node.body)]
+    if type(node) is LOOP and not node.orelse:
+        head = [part for part in (node.test, node.target, node.iterable) if part is not None]
+        return [*[(part, NONE) for part in head], *passed(node.body)]
     if type(node) is BIND:
         written = [target for target in node.targets if type(target) is not NAME]  # a name that is bound is not read
-        return [*written, *([node.value] if node.value is not None else [])]
-    return parts(node)
+        return [(part, NONE) for part in (*written, *([node.value] if node.value is not None else []))]
+    return [(part, NONE) for part in parts(node)]

@@ -13,7 +13,8 @@ from syncguard.infer.home import Home
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Context
 from syncguard.judge.alone import abstract, alone, asked_by, called_by_name, of_class
-from syncguard.judge.called import Called, Function, Where
+from syncguard.judge.behind import runs_itself
+from syncguard.judge.called import Asking, Called, Function, Where
 from syncguard.judge.calling import is_open
 from syncguard.judge.chosen import by_key
 from syncguard.judge.common import shared_by_all, test_of
@@ -23,6 +24,7 @@ from syncguard.judge.firsts import first_time
 from syncguard.judge.heat import around_what, holds_steps
 from syncguard.judge.kin import kin
 from syncguard.judge.led import Ways, handed_by, left_by
+from syncguard.judge.made import bare as plain
 from syncguard.judge.seldom import started
 from syncguard.judge.warmth import Warmth
 from syncguard.places import Places
@@ -41,6 +43,7 @@ def functions_of(
     options: Callable[[Routine], tuple[Fact, ...]],
     around: Callable[[Routine, Context], tuple[Fact, ...]],
     makes: Mapping[Routine, tuple[Called, ...]],
+    asking: Mapping[Routine, tuple[Asking, ...]],
     ways: Ways,
 ) -> tuple[Function, ...]:
     """What a file tells the others of its functions' heat: those that are hot or may be made so, and those that call
@@ -50,8 +53,8 @@ def functions_of(
         warm = warmth[routine]
         told = _calls(home, routine, warmth, places, around, ways)
         calls = tuple(call for call in told if not (tests and _idle(call, places)))
-        behind, made = options(routine), makes.get(routine, ())
-        if warm.heat != "cold" or warm.here or calls or made or behind or routine.gpuless or asks(routine):
+        behind, made, asked = options(routine), makes.get(routine, ()), asking.get(routine, ())
+        if warm.heat != "cold" or warm.here or calls or made or behind or asked or routine.gpuless or asks(routine):
             unknown = warm.heat == "unknown"
             inner = routine.owner is None or routine.name.startswith("_")  # others have no name for it
             named = inner and routine.name not in handed_about(home)
@@ -61,12 +64,13 @@ def functions_of(
                 lone = alone(routine, places), asked_by(routine, places), abstract(routine)
             at = routine.node.at if type(routine.node) is FUNCTION else (0, 0, 0, 0)
             where = (kin(routine, places), (at[0], at[2]), bool(routine.host))
-            named_so = (unknown or warm.here) and called_by_name(routine, places)
+            by_name = unknown or warm.here or (warm.heat == "hot" and not runs_itself(routine, places))
+            named_so = by_name and called_by_name(routine, places)
             steps, loops, begins = _loops(routine, warm, named_so or warm.heat == "amortized", places)
             found.append(
                 Function(
                     shared_as(routine), warm.heat, warm.path, calls, *says, *lone, *where, made, named_so,
-                    steps=steps, leads=routine.steps > 0, loops=loops, started=begins,
+                    steps=steps, leads=routine.steps > 0, loops=loops, started=begins, asking=asked,
                 )
             )  # fmt: skip
     return tuple(found)
@@ -251,6 +255,7 @@ def _from_elsewhere(
     made: dict[Where, Calls] = {}
     apart: dict[Where, Calls] = {}  # the calls by processes without a GPU
     idle: set[Where] = set()  # what nobody else calls
+    there: set[Where] = set()  # what such a process may lead to
     for where, function in followed.items():
         entries = callers.get(where, [])
         if not function.open and all(caller == where for caller, _, _ in entries):
@@ -279,7 +284,9 @@ def _from_elsewhere(
             used = [call for call in calls if call[0] not in idle]
             shared = shared_by(calls) or tuple([fact for fact in shared_by(used) if used and by_key(fact)])
             if len(shared) > len(found.get(where, ())):
-                said = THERE if where in apart and where in made else SEEN
+                if (where in apart and where in made) or any(caller in there for caller, _ in calls):
+                    there.add(where)
+                said = THERE if where in there else SEEN
                 found[where], changed = tuple([replace(fact, text=f"{said}{fact.text}") for fact in shared]), True
     return found
 
@@ -287,4 +294,4 @@ def _from_elsewhere(
 def _plain(facts: tuple[Fact, ...], path: str) -> Iterator[Fact]:
     """The same as its callers' callers say it."""
     for fact in facts:
-        yield replace(fact, text=bare(fact), path=fact.path or path)
+        yield replace(fact, text=plain(fact), path=fact.path or path)

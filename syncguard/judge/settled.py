@@ -15,15 +15,17 @@ from syncguard.judge.answered import answer_of
 from syncguard.judge.bound import path_of
 from syncguard.judge.carried import carried, read_of
 from syncguard.judge.defaults import Place, is_carrier, keywords_of, sources_of
+from syncguard.judge.enumerated import Member, converts, member_of
 from syncguard.judge.environment import asked_of, default_in, is_switch
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, CALL, CONST, FUNCTION, NAME
+from syncguard.read.tags import ATTR, CALL, CONST, FUNCTION, INDEX, NAME
 
 COMPARE: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
     "is": operator.is_, "is not": operator.is_not, "in": lambda a, b: a in b, "not in": lambda a, b: a not in b,
 }  # fmt: skip
+SAME: Final = {"is": "==", "is not": "!="}  # of those that have a name, each is there once
 CASTS: Final[dict[str, Callable[[Any], Any]]] = {"bool": bool, "int": int, "float": float, "str": str}
 UNSET: Final = object()  # a variable of the environment
 SPELLINGS: Final = ("lower", "upper", "strip")
@@ -93,9 +95,7 @@ def _told(node: Node, place: Place) -> Told | None:
         case core.Do(what="<" | "<=", args=(core.Call() as lot, chance)) if throws(lot, place.frame):
             return _never_less(chance, place)
         case core.Do(what=what, args=sides) if what in COMPARE and len(sides) == 2:
-            # Two options that must be the same, or another, belong to one thing: nobody sets one of them alone.
-            options = [one for side in sides if (one := told_of(side, place)) is not None and one.by]
-            return None if what in ("==", "!=") and len(options) > 1 else _all(sides, place, COMPARE[what])
+            return _compared(what, sides, place)
         case core.Either(what=what, operands=operands):
             by: dict[str, Any] = {}
             for operand in operands[:-1]:
@@ -112,8 +112,39 @@ def _told(node: Node, place: Place) -> Told | None:
             arm = told_of(yes if told.value else no, place)
             return Told(arm.value, {**told.by, **arm.by}) if arm is not None else None
         case core.Call():
-            return _called(node, place) or _option(node, place) or _taken(node, place)
-    return _option(node, place)
+            told = _of_several(node, place) or _called(node, place)
+            return told or _option(node, place) or _taken(node, place)
+    return _of_several(node, place) or _option(node, place)
+
+
+def _of_several(node: Node, place: Place) -> Told | None:
+    """The same of one of several that have a name, and of what it stands for."""
+    if (member := member_of(node, place)) is not None:
+        return Told(member, {})
+    if type(node) is ATTR and node.name == "value":
+        told = told_of(node.of, place)
+        value = told.value.value if told is not None and isinstance(told.value, Member) else None
+        return Told(value, told.by) if told is not None and value is not None else None
+    members = converts(node, place)
+    asked = node.args[0] if type(node) is CALL and members else node.key if type(node) is INDEX and members else None
+    return _converted(asked, members, place) if asked is not None else None
+
+
+def _converted(asked: Node, members: list[Member], place: Place) -> Told | None:
+    """Which of several what is asked for by default is."""
+    told = told_of(asked, place)
+    found = [one for one in members if told is not None and one == told.value]
+    return Told(found[0], told.by) if told is not None and len(found) == 1 else None
+
+
+def _compared(what: str, sides: tuple[Node, ...], place: Place) -> Told | None:
+    """How a comparison comes out. Two options that must be the same, or another, belong to one thing: nobody sets one
+    of them alone."""
+    told = [one for side in sides if (one := told_of(side, place)) is not None]
+    if what in ("==", "!=") and sum(bool(one.by) for one in told) > 1:
+        return None
+    named = any(isinstance(one.value, Member) for one in told)
+    return _all(sides, place, COMPARE[SAME[what] if named and what in SAME else what])
 
 
 def _never_less(chance: Node, place: Place) -> Told | None:
