@@ -27,6 +27,7 @@ from syncguard.infer.expressions.demanded import needless
 from syncguard.infer.functions import (
     callbacks,
     flagged,
+    hosting,
     leaning,
     learnt,
     leaving,
@@ -120,7 +121,7 @@ class World(Sharing):
         if type(node) is not FUNCTION or routine.running or self.depth > DEPTH:
             return
         routine.runs += 1
-        routine.sightings, routine.calls, routine.asks = {}, {}, {}
+        routine.sightings, routine.calls, routine.hosting, routine.asks = {}, {}, {}, {}
         returned = self.body(routine, node)
         first = routine.returned is None and routine.recurs
         if first and (again := self.itself(routine, node, routine.seen, returned)) is not None:
@@ -213,6 +214,7 @@ class World(Sharing):
             handed.update(promises.said(routine, at, frame))
             if frame.home.own:
                 self.look_again(callbacks.told(routine, handed, frame))
+            hosting.note(frame.routine, routine, at, handed)
             if routine.home.own:
                 # What a base class of another file calls; what it only computed from tensors may be anywhere.
                 sure = [told(value) for value in given]
@@ -226,6 +228,7 @@ class World(Sharing):
                 wrappers.tell(self.waits, routine, passed, at, frame)
             return promises.varied(found, passed, routine, self)
         handed = learnt.given(routine, given, keywords, receiver is not None, frame.several != at)
+        hosting.note(frame.routine, routine, at, handed)
         leans = leaning.note(routine, handed, receiver is not None, at, frame)
         leans = flagged.note(routine, receiver, handed, at, frame) or leans
         if learnt.learn(routine, handed, frame) or leans:

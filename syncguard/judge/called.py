@@ -53,6 +53,9 @@ class Called(msgspec.Struct, frozen=True, gc=False, array_like=True):
     needs: Needs = ()  # what this function itself must be given for one of these calls to be reached
     gives: tuple[Gift, ...] = ()
     asks: tuple[Ask, ...] = ()  # the same, of what it asks for
+    host: tuple[str, ...] = ()  # the parameters that all calls of it by this function give what is on the host
+    pieces: tuple[tuple[str, str], ...] = ()  # those that all give a piece of one of its own, and that
+    always: bool = False  # whether all of these calls are made, come what may
 
 
 class Function(msgspec.Struct, frozen=True, array_like=True):
@@ -76,6 +79,7 @@ class Function(msgspec.Struct, frozen=True, array_like=True):
     host: bool = False  # its tensors are on the host: it may run for each batch
     makes: tuple[Called, ...] = ()  # the classes of the project that it names
     by_name: bool = False  # nobody calls it but by its name
+    brings: tuple[tuple[str, int], ...] = ()  # the parameters that it moves to the device, and where
 
 
 def last_part(function: str) -> str:
