@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from syncguard.infer.branches.ungiven import private
 from syncguard.infer.classes import ClassInfo, class_of
 from syncguard.infer.domain.contents import any_on_device, held_there, holds_tensor, there
 from syncguard.infer.domain.lattice import join_all, pooled, same
@@ -47,6 +46,7 @@ from syncguard.infer.sharing import DEPTH, Sharing
 from syncguard.infer.statements.execute import run
 from syncguard.infer.statements.paths import Dead
 from syncguard.infer.stores import steady, stores_of
+from syncguard.infer.turns import order
 from syncguard.pack import Pack
 from syncguard.read import core
 from syncguard.read.core import At, Node
@@ -78,20 +78,31 @@ class World(Sharing):
     def infer(self, home: Home) -> None:
         """Run everything in a file until nothing new is learnt."""
         self.open(home)
+        self.run_fresh([routine for routine in home.routines if routine.name == "__init__"])
+        known = [*home.classes]
+        self.run_above(known)
         while fresh := [routine for routine in home.routines if not routine.runs]:
-            for routine in sorted(fresh, key=order):
-                if not routine.runs:
-                    self.run(routine)
-                    self.constructed_anew()
-        for info in home.classes:
-            for inherited, override in callers(info, self.places):
-                self.outcome(inherited, {}, Frame(self, override, {}), info)
-                self.inherited.append((inherited, override, info))
+            self.run_fresh(fresh)
+        self.run_above([info for info in home.classes if info not in known])
         while self.queue:
             routine = self.queue.popleft()
             routine.queued = False
             if routine.runs < RUNS and not routine.running:
                 self.run(routine)
+
+    def run_fresh(self, routines: list[Routine]) -> None:
+        """Run those of some routines that have not been run yet."""
+        for routine in sorted(routines, key=order):
+            if not routine.runs:
+                self.run(routine)
+                self.constructed_anew()
+
+    def run_above(self, classes: list[ClassInfo]) -> None:
+        """Run what methods of other files these classes have that call their own: what they give is known from then."""
+        for info in classes:
+            for inherited, override in callers(info, self.places):
+                self.outcome(inherited, {}, Frame(self, override, {}), info)
+                self.inherited.append((inherited, override, info))
 
     def constructed_anew(self) -> None:
         """Run constructors that were given news, before who reads what they assign."""
@@ -335,17 +346,3 @@ def told(value: Value) -> Value:
 
 def _told(option: Value) -> bool:
     return there(option) or type(option) is Tensor or option is NONE
-
-
-def order(routine: Routine) -> tuple[bool, bool, int]:
-    """Constructors first, for what they assign; then from the end of the file: callers stand below what they call. A
-    private function that declares nothing of what it is given is run when it is called, for what that is."""
-    node = routine.node
-    if type(node) is not FUNCTION:
-        return True, False, 0
-    told = routine.closure or not private(routine) or all(map(_declared, node.params))
-    return routine.name != "__init__", not told, -node.at[0]
-
-
-def _declared(param: core.Param) -> bool:
-    return param.annotation is not None or param.default is not None or param.name in ("self", "cls")

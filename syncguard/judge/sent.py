@@ -87,7 +87,7 @@ class Sent(msgspec.Struct, dict=True):
         """The same of one call."""
         caller, _, call = entry
         if name in call.host:
-            text = f"as far as we see, all calls give it what is on the host, as `{caller[1]}` does"
+            text = f"as far as we see, all calls give it what is on the host, as {_named(caller)} does"
             return Fact(text, call.line, caller[0])
         own = dict(call.pieces).get(name, "")
         return self._shown(caller, own, call.line, asked) if own else None
@@ -96,3 +96,7 @@ class Sent(msgspec.Struct, dict=True):
 def handed_on(call: Called, names: Container[str]) -> dict[str, int]:
     """The parameters of the caller that a call hands on as some of these, each with its line."""
     return {own: call.line for name, own in call.pieces if name in names}
+
+
+def _named(where: Where) -> str:
+    return f"`{where[1]}`" if where[1] else "the top of that file"

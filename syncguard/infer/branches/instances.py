@@ -7,7 +7,7 @@ from typing import Final
 
 from syncguard.infer.branches.receivers import kept_on_host
 from syncguard.infer.branches.subjects import path_of, value_at
-from syncguard.infer.domain.contents import without
+from syncguard.infer.domain.contents import fetched, there, unpacked, without
 from syncguard.infer.domain.lattice import join_all
 from syncguard.infer.domain.sureness import number_sureness
 from syncguard.infer.domain.values import (
@@ -88,7 +88,7 @@ def of_types(subject: Node, kinds: Node, outcome: bool, frame: Frame) -> dict[st
         if kept:
             return {path: without(value, lambda option: not of_kind(option, named, frame))}
         if len(named) == 1:
-            return {path: _instance_of(named[0], frame)}
+            return {path: _holding(_instance_of(named[0], frame), value)}
         if not all(type(kind) is ClassOf or type(kind) is Named for kind in named):
             return {path: UNKNOWN}
         numbers = bool(names) and {*names} <= {"builtins.int", "builtins.float", "builtins.bool"}
@@ -166,6 +166,16 @@ def _abstract(option: Value, name: str) -> bool:
     if type(option) is Table:
         return name in ("Mapping", "MutableMapping")
     return is_array(option) and name == "ndarray"
+
+
+def _holding(found: Value, held: Value) -> Value:
+    """A list or a dict of which nobody knows what is in it, of what is on the host: all that it holds is there."""
+    part = next((unpacked(option) for option in options(held) if fetched(option)), UNKNOWN)
+    if part is UNKNOWN or not there(held):
+        return found
+    if type(found) is Seq and found.items is None:
+        return Seq(found.kind, None, part)
+    return Table({}, part) if type(found) is Table else found
 
 
 def _instance_of(kind: Value, frame: Frame) -> Value:
