@@ -27,7 +27,7 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.routine import Frame
-from syncguard.read.core import Node
+from syncguard.read.core import At, Node
 from syncguard.read.tags import DO, SEQ
 
 
@@ -88,11 +88,11 @@ def of_types(subject: Node, kinds: Node, outcome: bool, frame: Frame) -> dict[st
         if kept:
             return {path: without(value, lambda option: not of_kind(option, named, frame))}
         if len(named) == 1:
-            return {path: _holding(_instance_of(named[0], frame), value)}
+            return {path: _holding(_instance_of(named[0], subject.at, frame), value)}
         if not all(type(kind) is ClassOf or type(kind) is Named for kind in named):
             return {path: UNKNOWN}
         numbers = bool(names) and {*names} <= {"builtins.int", "builtins.float", "builtins.bool"}
-        return {path: Host("number") if numbers else join_all([_instance_of(kind, frame) for kind in named])}
+        return {path: Host("number") if numbers else join_all([_instance_of(kind, subject.at, frame) for kind in named])}
     return {path: without(value, lambda option: of_kind(option, named, frame))}
 
 
@@ -178,7 +178,7 @@ def _holding(found: Value, held: Value) -> Value:
     return Table({}, part) if type(found) is Table else found
 
 
-def _instance_of(kind: Value, frame: Frame) -> Value:
+def _instance_of(kind: Value, at: At, frame: Frame) -> Value:
     match kind:
         case ClassOf(info=info):
             return Instance(info)
@@ -192,5 +192,6 @@ def _instance_of(kind: Value, frame: Frame) -> Value:
                     "set": Seq("set", None),
                 }
                 return simple.get(last) or Host(last if last in KINDS else "object")
-            return Instance(None, name)
+            told = frame.world.typed(name, frame.world.place(frame.routine), frame.why("isinstance", at))
+            return told if type(told) is Seq else Instance(None, name)
     return UNKNOWN
