@@ -92,7 +92,9 @@ def of_types(subject: Node, kinds: Node, outcome: bool, frame: Frame) -> dict[st
         if not all(type(kind) is ClassOf or type(kind) is Named for kind in named):
             return {path: UNKNOWN}
         numbers = bool(names) and {*names} <= {"builtins.int", "builtins.float", "builtins.bool"}
-        return {path: Host("number") if numbers else join_all([_instance_of(kind, subject.at, frame) for kind in named])}
+        return {
+            path: Host("number") if numbers else join_all([_instance_of(kind, subject.at, frame) for kind in named])
+        }
     return {path: without(value, lambda option: of_kind(option, named, frame))}
 
 
