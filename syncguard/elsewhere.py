@@ -30,6 +30,7 @@ from syncguard.judge.never_set import Left, left_by_makers, unless_made_so
 from syncguard.judge.opted import off_by_default
 from syncguard.judge.processes import gpuless
 from syncguard.judge.reach import behind
+from syncguard.judge.sent import Sent
 from syncguard.judge.supposed import unless_given
 from syncguard.judge.warmth import (
     ASTRAY,
@@ -49,7 +50,7 @@ from syncguard.templates import Templates
 from syncguard.terms import Fact, Finding
 from syncguard.texts import Files, outermost, packages
 from syncguard.unheard import unheard
-from syncguard.unnamed import astray, left_to, uncalled, unnamed
+from syncguard.unnamed import astray, left_to, lonely, uncalled, unnamed
 
 SENDS: Final = ("copy-to-device", "host-data", "built-on-host", "host-index")  # rules of what goes to the device
 Calls = Mapping[str, tuple[Function, ...]]
@@ -71,6 +72,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     made_for: Paths  # that other files make its class for
     made_there: Mapping[Where, Fact]  # classes that nothing makes but what has its tensors on the host
     unused: Mapping[str, str]  # files that nothing in their packages names, and what is said of them
+    sent: Sent  # what functions are given on the host
     uncalled: frozenset[Where]  # private functions that nothing in their packages names
     forsaken: Forsaken  # those that nothing calls yet, or only such
     made: Templates
@@ -100,8 +102,10 @@ class Elsewhere(msgspec.Struct, frozen=True):
         path, where = one.note.path, (one.note.path, finding.function)
         if (made := self.made_there.get(class_of(where))) is not None and finding.name not in SENDS:
             return replace(finding, heat="cold", hot_path=(made,))
-        needs = one.needs.get((finding.site.line, finding.site.column), ())
-        asks = one.wants.get((finding.site.line, finding.site.column), ())
+        place = finding.site.line, finding.site.column
+        if (sent := self.sent.told(where, place, one.rests.get(place, ()))) is not None:
+            return replace(finding, heat="cold", hot_path=(sent,))
+        needs, asks = one.needs.get(place, ()), one.wants.get(place, ())
         finding = self._warmed(self._asking(finding, where, asks), where, needs, asks)
         finding = as_brought(finding, self.calls, self.hot)
         finding = _unless_set(finding) if not self.there.may_be(where, needs, asks) else finding
@@ -192,6 +196,7 @@ def elsewhere(
         made_there=_unseen_outside(made_on_host(calls, holding), files),
         made_for=made_behind(calls, holding),
         unused=_unused({path for path, _ in asked}, files, places),
+        sent=Sent(calls, callers, lambda every: lonely(every, callers, files, places)),
         uncalled=uncalled(((path, f.name) for path, f in unknown if f.alone), files, places),
         forsaken=forsaken(asked, calls, callers, hot, files, places),
         made=made,

@@ -32,6 +32,7 @@ from syncguard.judge.led import Ways
 from syncguard.judge.made_with import asked_of_made
 from syncguard.judge.making import making
 from syncguard.judge.reach import functions_of
+from syncguard.judge.resting import Rests, rests_of
 from syncguard.read import allow, core
 from syncguard.read.core import Module
 from syncguard.read.lower import Unreadable, lower
@@ -66,6 +67,7 @@ class Examined(msgspec.Struct, frozen=True, array_like=True):
     needs: dict[tuple[int, int], Needs] = {}  # what calls must give for a wait to be reached
     wants: dict[tuple[int, int], tuple[Ask, ...]] = {}  # what a wait asks the parameters of its function for
     kept: dict[tuple[int, int], tuple[Ask, ...]] = {}  # the same of those that the object of its method was made with
+    rests: Rests = {}  # the parameters that a wait rests on: where one is on the host, nothing waits
 
 
 class Interface(msgspec.Struct, frozen=True, array_like=True):
@@ -212,8 +214,8 @@ class Examiner:
         every = findings_of(home, self.world, self.rules, warmth, self.text_of, callers)
         behind = Behind(callers, self.world, self.text_of, warmth)
         outcome = allow.settle(source, every, self.rules.rules, self.wanted.codes_for(source.path))
-        told = self.rewritten((*outcome.kept, *outcome.notes), source, home)
-        kept, allowed = (tuple(in_cells(source, finding) for finding in found) for found in (told, outcome.covered))
+        shown = self.rewritten((*outcome.kept, *outcome.notes), source, home)
+        kept, allowed = (tuple(in_cells(source, finding) for finding in found) for found in (shown, outcome.covered))
 
         def around(routine: Routine, context: Context) -> tuple[Fact, ...]:
             return facts_in(source, behind.around(routine, context))
@@ -227,6 +229,11 @@ class Examiner:
             around, makes, asked, ways,
         )  # fmt: skip
         caused, passes = caused_by(warmth, self.world, self.rules, self.config.cold, self.text_of, callers)
+        whole = not source.cells
+        needs, wants = (ways.needed(), ways.asked()) if whole else ({}, {})
+        told = frozenset([(one.site.line, one.site.column) for one in kept if one.heat != "cold"])
+        lone = [one for one in home.routines if warmth[one].heat == "unknown" or warmth[one].here]
+        rests = rests_of(home, self.world, lone, told, calls, self.text_of) if told and whole else {}
         used = dict.fromkeys(used for routine in routines for used in routine.uses)
         callers.others.clear()  # it knows itself
         return Examined(
@@ -244,9 +251,10 @@ class Examiner:
             caused=caused,
             passes=passes,
             words=numbers_of(source.text),
-            needs=ways.needed() if not source.cells else {},
-            wants=ways.asked() if not source.cells else {},
-            kept=asked_of_made(home.routines, self.world, callers, self.text_of) if not (source.cells or test) else {},
+            needs=needs,
+            wants=wants,
+            kept=asked_of_made(home.routines, self.world, callers, self.text_of) if whole and not test else {},
+            rests=rests,
         )
 
     def cited(self, home: Home, findings: Iterable[Finding]) -> tuple[Cited, ...]:

@@ -12,7 +12,7 @@ from syncguard.judge.called import Where, last_part
 from syncguard.judge.entries import Callers
 from syncguard.places import Places
 from syncguard.read.project import MARKS
-from syncguard.texts import Files, files_in, is_inner, module_name, outermost, packages
+from syncguard.texts import SAID, Files, files_in, is_inner, module_name, outermost, packages
 
 PRIVATE: Final = re.compile(r"_[^_].*\.py")
 # What brings modules in by names that are made up or read from the folder.
@@ -22,6 +22,7 @@ SCRIPT: Final = re.compile(r"""^if __name__ == ["']__main__["']""", re.MULTILINE
 STARTS: Final = re.compile(r"""^if __name__ == ["']__main__["']|^(?:async )?def main\b""", re.MULTILINE)
 MANY: Final = 20  # modules of a package of which most are named by others
 RARE: Final = 10  # one of so many modules may not be
+UNREAD: Final = re.compile(SAID, re.DOTALL | re.MULTILINE)
 MADE_UP: Final = re.compile(r"""\bgetattr\([^,()]+,\s*(?!["'])""")  # a method by a name that is not written there
 MADE_UP_HERE: Final = re.compile(r"\b(?:globals\(|vars\(\)|sys\.modules\b)")  # the same of what a file defines
 
@@ -96,6 +97,31 @@ def left_to(
         if not all(_only_brings(other, last_part(one[1]), files) for other in unseen):
             del every[one]
     return (where for where, ways in leading.items() if every.keys() >= ways)
+
+
+def lonely(functions: Collection[Where], callers: Callers, files: Files, places: Places) -> bool:
+    """Whether nobody may call one of these functions but those that are known to: the code of no other file of the
+    package names it, nor does an `__init__.py` bring it in for others."""
+    for where, others in _naming({one: outermost(one[0]) for one in functions}, files).items():
+        known = {caller[0] for caller, _, _ in callers.get(where, ())}
+        unseen = [one for one in others if _counts(one, where[0], places) and one not in known]
+        if not outermost(where[0]) or any(_may_call(where[1], files.text(one)) for one in unseen):
+            return False
+    return True
+
+
+def _may_call(function: str, text: str) -> bool:
+    """Whether the code of a text may call a function, or hand it on: a method, if it has a name for the class, or asks
+    for it what it has not imported."""
+    code = UNREAD.sub("", text)
+    owner, _, name = function.rpartition(".")
+    if not owner or re.search(rf"\b{owner}\b", code):
+        return re.search(rf"\b{name}\b", code) is not None
+    brought = " ".join(re.findall(r"^[ \t]*(?:from|import)\b[^\n]*", code, re.MULTILINE))
+    return any(
+        not met[1] or not re.search(rf"\b{met[1]}\b", brought)
+        for met in re.finditer(rf"(?:\b([A-Za-z_]\w*)(?:\.\w+)*)?\.{name}\b", code)
+    )
 
 
 def _only_brings(path: str, name: str, files: Files) -> bool:

@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from syncguard.infer.branches.ungiven import private
 from syncguard.infer.classes import ClassInfo, class_of
 from syncguard.infer.domain.contents import any_on_device, held_there, holds_tensor, there
 from syncguard.infer.domain.lattice import join_all, pooled, same
@@ -27,6 +26,7 @@ from syncguard.infer.expressions.demanded import needless
 from syncguard.infer.functions import (
     callbacks,
     flagged,
+    hosting,
     leaning,
     learnt,
     leaving,
@@ -46,6 +46,7 @@ from syncguard.infer.sharing import DEPTH, Sharing
 from syncguard.infer.statements.execute import run
 from syncguard.infer.statements.paths import Dead
 from syncguard.infer.stores import steady, stores_of
+from syncguard.infer.turns import order
 from syncguard.pack import Pack
 from syncguard.read import core
 from syncguard.read.core import At, Node
@@ -77,20 +78,31 @@ class World(Sharing):
     def infer(self, home: Home) -> None:
         """Run everything in a file until nothing new is learnt."""
         self.open(home)
+        self.run_fresh([routine for routine in home.routines if routine.name == "__init__"])
+        known = [*home.classes]
+        self.run_above(known)
         while fresh := [routine for routine in home.routines if not routine.runs]:
-            for routine in sorted(fresh, key=order):
-                if not routine.runs:
-                    self.run(routine)
-                    self.constructed_anew()
-        for info in home.classes:
-            for inherited, override in callers(info, self.places):
-                self.outcome(inherited, {}, Frame(self, override, {}), info)
-                self.inherited.append((inherited, override, info))
+            self.run_fresh(fresh)
+        self.run_above([info for info in home.classes if info not in known])
         while self.queue:
             routine = self.queue.popleft()
             routine.queued = False
             if routine.runs < RUNS and not routine.running:
                 self.run(routine)
+
+    def run_fresh(self, routines: list[Routine]) -> None:
+        """Run those of some routines that have not been run yet."""
+        for routine in sorted(routines, key=order):
+            if not routine.runs:
+                self.run(routine)
+                self.constructed_anew()
+
+    def run_above(self, classes: list[ClassInfo]) -> None:
+        """Run what methods of other files these classes have that call their own: what they give is known from then."""
+        for info in classes:
+            for inherited, override in callers(info, self.places):
+                self.outcome(inherited, {}, Frame(self, override, {}), info)
+                self.inherited.append((inherited, override, info))
 
     def constructed_anew(self) -> None:
         """Run constructors that were given news, before who reads what they assign."""
@@ -120,7 +132,7 @@ class World(Sharing):
         if type(node) is not FUNCTION or routine.running or self.depth > DEPTH:
             return
         routine.runs += 1
-        routine.sightings, routine.calls, routine.asks = {}, {}, {}
+        routine.sightings, routine.calls, routine.hosting, routine.asks = {}, {}, {}, {}
         returned = self.body(routine, node)
         first = routine.returned is None and routine.recurs
         if first and (again := self.itself(routine, node, routine.seen, returned)) is not None:
@@ -213,6 +225,7 @@ class World(Sharing):
             handed.update(promises.said(routine, at, frame))
             if frame.home.own:
                 self.look_again(callbacks.told(routine, handed, frame))
+            hosting.note(frame.routine, routine, at, handed)
             if routine.home.own:
                 # What a base class of another file calls; what it only computed from tensors may be anywhere.
                 sure = [told(value) for value in given]
@@ -226,6 +239,7 @@ class World(Sharing):
                 wrappers.tell(self.waits, routine, passed, at, frame)
             return promises.varied(found, passed, routine, self)
         handed = learnt.given(routine, given, keywords, receiver is not None, frame.several != at)
+        hosting.note(frame.routine, routine, at, handed)
         leans = leaning.note(routine, handed, receiver is not None, at, frame)
         leans = flagged.note(routine, receiver, handed, at, frame) or leans
         if learnt.learn(routine, handed, frame) or leans:
@@ -332,17 +346,3 @@ def told(value: Value) -> Value:
 
 def _told(option: Value) -> bool:
     return there(option) or type(option) is Tensor or option is NONE
-
-
-def order(routine: Routine) -> tuple[bool, bool, int]:
-    """Constructors first, for what they assign; then from the end of the file: callers stand below what they call. A
-    private function that declares nothing of what it is given is run when it is called, for what that is."""
-    node = routine.node
-    if type(node) is not FUNCTION:
-        return True, False, 0
-    told = routine.closure or not private(routine) or all(map(_declared, node.params))
-    return routine.name != "__init__", not told, -node.at[0]
-
-
-def _declared(param: core.Param) -> bool:
-    return param.annotation is not None or param.default is not None or param.name in ("self", "cls")

@@ -76,6 +76,7 @@ class Routine:
         "given_to",
         "home",
         "host",
+        "hosting",
         "inner",
         "kernel",
         "left",
@@ -121,6 +122,7 @@ class Routine:
         self.yielded: Value | None = None
         self.sightings: dict[tuple[At, str], Sighting] = {}
         self.calls: dict[Routine, list[tuple[At, Context]]] = {}
+        self.hosting: dict[tuple[Routine, At], frozenset[str]] = {}  # by calls: what they give that is on the host
         self.clocks: set[int] = set()  # the lines that read a clock
         self.copies: dict[int, int] = {}  # the lines that start a copy and go on, and how many loops are around
         self.filled: set[At] = set()  # what was built here on the host, and then took in data from elsewhere
@@ -162,7 +164,7 @@ class Routine:
     def forget(self) -> None:
         """Let go of all that was learnt of it."""
         self.owner, self.closure, self.returned, self.yielded = None, (), None, None
-        self.seen, self.sightings, self.calls, self.readers = {}, {}, {}, {}
+        self.seen, self.sightings, self.calls, self.hosting, self.readers = {}, {}, {}, {}, {}
         self.vague, self.pairs, self.made = set(), {}, {}
         self.contexts, self.asks, self.pays, self.each = {}, {}, {}, {}
         self.annotated, self.apart, self.actual = None, None, None

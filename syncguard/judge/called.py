@@ -61,6 +61,9 @@ class Called(msgspec.Struct, frozen=True, gc=False, array_like=True):
     gives: tuple[Gift, ...] = ()
     asks: tuple[Ask, ...] = ()  # the same, of what it asks for
     kept: str = ""  # of a class that it names: the attribute of its object under which alone it keeps what it makes
+    host: tuple[str, ...] = ()  # the parameters that all calls of it by this function give what is on the host
+    pieces: tuple[tuple[str, str], ...] = ()  # those that all give a piece of one of its own, and that
+    always: bool = False  # whether all of these calls are made, come what may
 
 
 class Function(msgspec.Struct, frozen=True, array_like=True):
@@ -89,6 +92,7 @@ class Function(msgspec.Struct, frozen=True, array_like=True):
     loops: tuple[tuple[int, int], ...] = ()  # where its loops begin and end that may turn often
     started: bool = False  # a person starts it: it runs once, as far as its own file tells
     asking: tuple[Asking, ...] = ()  # the names that it asks for behind options alone
+    brings: tuple[tuple[str, int], ...] = ()  # the parameters that it moves to the device, and where
 
 
 def last_part(function: str) -> str:

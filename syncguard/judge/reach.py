@@ -21,6 +21,7 @@ from syncguard.judge.common import shared_by_all, test_of
 from syncguard.judge.entries import SEEN, THERE, Callers, Entries, bare, by_call
 from syncguard.judge.few import long_loops
 from syncguard.judge.firsts import first_time
+from syncguard.judge.handing import brings, handing
 from syncguard.judge.heat import around_what, holds_steps
 from syncguard.judge.kin import kin
 from syncguard.judge.led import Ways, handed_by, left_by
@@ -71,6 +72,7 @@ def functions_of(
                 Function(
                     shared_as(routine), warm.heat, warm.path, calls, *says, *lone, *where, made, named_so,
                     steps=steps, leads=routine.steps > 0, loops=loops, started=begins, asking=asked,
+                    brings=brings(routine, ways.world),
                 )
             )  # fmt: skip
     return tuple(found)
@@ -137,10 +139,12 @@ def _calls(
             left = tuple(sorted(frozenset.intersection(*[left_by(routine, one, callee) for one, _ in calls])))
             hands = frozenset.intersection(*[handed_by(routine, one, callee) for one, _ in calls])
             needs = ways.needs_of([context for _, context in calls], routine) if step is None else ()
+            given = handing(routine, calls, callee, ways.world)
             yield Called(
                 callee.home.path, shared_as(callee), at[0], *reason,
                 options=shared, left=left, hands=tuple(sorted(hands)), needs=needs,
                 gives=ways.gives(routine, calls, callee), asks=ways.asks(routine, calls) if step is None else (),
+                host=given.host, pieces=given.pieces, always=given.always,
             )  # fmt: skip
             break
         else:

@@ -7,7 +7,7 @@ from typing import Final
 
 from syncguard.infer.branches.receivers import kept_on_host
 from syncguard.infer.branches.subjects import path_of, value_at
-from syncguard.infer.domain.contents import without
+from syncguard.infer.domain.contents import fetched, there, unpacked, without
 from syncguard.infer.domain.lattice import join_all
 from syncguard.infer.domain.sureness import number_sureness
 from syncguard.infer.domain.values import (
@@ -27,7 +27,7 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.routine import Frame
-from syncguard.read.core import Node
+from syncguard.read.core import At, Node
 from syncguard.read.tags import DO, SEQ
 
 
@@ -88,11 +88,13 @@ def of_types(subject: Node, kinds: Node, outcome: bool, frame: Frame) -> dict[st
         if kept:
             return {path: without(value, lambda option: not of_kind(option, named, frame))}
         if len(named) == 1:
-            return {path: _instance_of(named[0], frame)}
+            return {path: _holding(_instance_of(named[0], subject.at, frame), value)}
         if not all(type(kind) is ClassOf or type(kind) is Named for kind in named):
             return {path: UNKNOWN}
         numbers = bool(names) and {*names} <= {"builtins.int", "builtins.float", "builtins.bool"}
-        return {path: Host("number") if numbers else join_all([_instance_of(kind, frame) for kind in named])}
+        return {
+            path: Host("number") if numbers else join_all([_instance_of(kind, subject.at, frame) for kind in named])
+        }
     return {path: without(value, lambda option: of_kind(option, named, frame))}
 
 
@@ -170,7 +172,17 @@ def _abstract(option: Value, name: str) -> bool:
     return is_array(option) and name == "ndarray"
 
 
-def _instance_of(kind: Value, frame: Frame) -> Value:
+def _holding(found: Value, held: Value) -> Value:
+    """A list or a dict of which nobody knows what is in it, of what is on the host: all that it holds is there."""
+    part = next((unpacked(option) for option in options(held) if fetched(option)), UNKNOWN)
+    if part is UNKNOWN or not there(held):
+        return found
+    if type(found) is Seq and found.items is None:
+        return Seq(found.kind, None, part)
+    return Table({}, part) if type(found) is Table else found
+
+
+def _instance_of(kind: Value, at: At, frame: Frame) -> Value:
     match kind:
         case ClassOf(info=info):
             return Instance(info)
@@ -184,5 +196,6 @@ def _instance_of(kind: Value, frame: Frame) -> Value:
                     "set": Seq("set", None),
                 }
                 return simple.get(last) or Host(last if last in KINDS else "object")
-            return Instance(None, name)
+            told = frame.world.typed(name, frame.world.place(frame.routine), frame.why("isinstance", at))
+            return told if type(told) is Seq else Instance(None, name)
     return UNKNOWN

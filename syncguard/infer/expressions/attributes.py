@@ -113,7 +113,9 @@ def of_tensor(of: Tensor, name: str, at: At, frame: Frame) -> Value:
             return Bound(Instance(None, "torch.nn.Module", "host"), name)
         return Unknown(of.why) if name.startswith("_") else Tensor(device="host", sure=False, why=of.why)
     if op is None:
-        return unheld(of, name, of.why, frame)
+        held = unheld(of, name, of.why, frame)
+        there = type(held) is Unknown and of.device == "host" and not of.either
+        return Tensor(device="host", sure=False, why=of.why) if there else held
     if frame.world.is_property(op):
         return apply(frame, op, at, [of], {}, ())
     return Bound(of, name)

@@ -74,6 +74,8 @@ def invoke(fn: Value, args: list[Value], keywords: Keywords, at: At, nodes: Node
             return promises.instantiated(anew(fn.gives), [*args, *keywords.values()])
         case Instance():
             return of_instance(fn, args, keywords, at, nodes, frame)
+        case Tensor() if fn.device == "host" and not fn.sure:
+            return Unknown(batch=frame.why("loaded", at, fn.why))  # a method that no row tells of
         case Unknown():
             asked = batch_of(fn) is not None and not args and not keywords
             if asked:

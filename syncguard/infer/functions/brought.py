@@ -213,6 +213,9 @@ def _base(node: Node, world: World) -> str:
             node = node.fn.of
         elif type(node) is INDEX or (type(node) is ATTR and node.name in world.views):
             node = node.of
+        elif type(node) is CHOOSE:
+            yes, no = _base(node.yes, world), _base(node.no, world)
+            return yes if yes == no else ""
         else:
             return ""
 
@@ -226,11 +229,9 @@ def _names_host(call: core.Call) -> bool:
 
 
 def _asked(value: Node, roots: Roots, seen: Seen) -> None:
-    """Note what an expression brings, if all of it is computed."""
+    """Note what an expression brings, whatever it chooses."""
     pieces = walk(value)
-    for part in pieces:
-        if type(part) is CHOOSE or type(part) is EITHER:
-            return
+    perhaps = {id(inner) for part in pieces if type(part) is CHOOSE or type(part) is EITHER for inner in walk(part)}
     for part in pieces:
         if type(part) is COMP:
             inside = dict(roots)
@@ -240,7 +241,7 @@ def _asked(value: Node, roots: Roots, seen: Seen) -> None:
                 _bound(target, _first(iterable, roots, seen.world), inside)
             roots = inside
     for part in pieces:
-        if type(part) is not CALL:
+        if type(part) is not CALL or id(part) in perhaps:
             continue
         if type(part.fn) is ATTR and part.fn.name in seen.world.places.tables["manners"]["moves"]:
             base = _base(part.fn.of, seen.world)

@@ -85,9 +85,9 @@ def _refined_options(declared: Union, seen: Value, by_one: bool) -> Value:
     if tensor_in(declared) is None and _besides(declared, seen):
         numbers = all(number_sureness(option) or option is NONE for option in declared.options)
         return join(declared, _single(seen) if numbers else seen)
-    if passed is None and there(seen):
-        return changed(declared, lambda tensor: tensor.but(device="host") if tensor.device == "assumed" else tensor)
     alone = type(seen) is Tensor
+    if not alone and there(seen):
+        return changed(declared, lambda tensor: tensor.but(device="host") if tensor.device == "assumed" else tensor)
     kept = [option for option in declared.options if not (alone and (_number(option) or (by_one and is_array(option))))]
     if passed is None or not (alone or all(type(option) is Tensor or option is NONE for option in kept)):
         return declared

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from syncguard.infer.domain.contents import fetched, tensor_in
+from syncguard.infer.domain.contents import leaves_of, tensor_in, there
 from syncguard.infer.domain.values import UNKNOWN, Call, Instance, Tensor, Union, Unknown, Value, options
 from syncguard.infer.routine import Frame
 from syncguard.read.core import At
@@ -39,5 +39,8 @@ def made_of(values: list[Value], at: At, frame: Frame) -> Value:
     """What an unknown method made of these: on the host, too, if it was given what had been put there. A model that is
     called may move what it is given."""
     found = from_tensors(values, at, frame)
-    given = next((value.batch for value in values if type(value) is Unknown and fetched(value)), None)
-    return Unknown(batch=given) if found is UNKNOWN and given is not None else found
+    if found is not UNKNOWN:
+        return found
+    leaves = [leaf for value in values if there(value) for leaf in leaves_of(value)]
+    given = next((leaf.batch for leaf in leaves if type(leaf) is Unknown), None)
+    return Unknown(batch=given) if given is not None else UNKNOWN

@@ -1,0 +1,30 @@
+"""What a call gives the parameters of a function of the project in, those out that it gives what is on the host."""
+
+from __future__ import annotations
+
+from syncguard.infer.domain.contents import fetched, leaves_of
+from syncguard.infer.domain.values import Const, Host, Instance, Tensor, Value
+from syncguard.infer.routine import Given, Routine
+from syncguard.read.core import At
+
+
+def note(caller: Routine, callee: Routine, at: At, handed: Given) -> None:
+    """Keep them of a call in the file that is checked; of one that is made once more, what it gives each time."""
+    if caller.aside or not caller.home.own:
+        return
+    names = frozenset([name for name, value in handed.items() if _hosted(value)])
+    known = caller.hosting.get((callee, at))
+    caller.hosting[callee, at] = names if known is None else known & names
+
+
+def _hosted(value: Value) -> bool:
+    """Whether nothing in this may be on the device."""
+    return all(map(_is_there, leaves_of(value)))
+
+
+def _is_there(leaf: Value) -> bool:
+    if type(leaf) is Instance:
+        return leaf.device == "host" and (leaf.info is None or not leaf.info.is_module)
+    if type(leaf) is Tensor:
+        return leaf.device == "host" and not leaf.either
+    return type(leaf) is Const or type(leaf) is Host or fetched(leaf)

@@ -1,0 +1,99 @@
+"""What is moved to the device later is on the host before, in whatever other file is given it until then."""
+
+import pytest
+from packaged import found
+
+SPLIT = """
+import torch
+
+
+def lengths(batch, longest):
+    seen = batch["mask"].sum(dim=1)
+    assert longest >= max(seen)
+    return seen.sum().item()
+"""
+PREPARE = """
+from .split import lengths
+
+
+def prepare(data, longest=4):
+    rows = data["rows"]
+    total = lengths(data, longest)
+    return [data[row] for row in rows], total
+"""
+ENGINE = """
+import torch
+from .prepare import prepare
+
+device = torch.device("cuda")
+
+
+class Engine:
+    def __init__(self, net: torch.nn.Module):
+        self.net = net
+
+    def run(self, data):
+        count = data["mask"].sum()
+        {before}batches, total = prepare(data=data)
+        {moved}
+        return [self.net(batch["x"]) for batch in batches]
+"""
+MOVED = 'mask = data["mask"].to(device)'
+
+
+def heat(moved=MOVED, before="", **more):
+    files = {
+        "pkg/__init__.py": "",
+        "pkg/split.py": SPLIT,
+        "pkg/prepare.py": PREPARE,
+        "pkg/engine.py": ENGINE.format(moved=moved, before=before),
+    }
+    finding = found({**files, **{f"pkg/{name}.py": text for name, text in more.items()}})["pkg/split.py"]
+    return finding.heat, [fact.text for fact in finding.hot_path]
+
+
+OTHER = "from .split import lengths\n\n\nclass Other:\n    def other(self, batch):\n        return lengths(batch, 4)\n"
+UNUSED = "from .split import lengths\n\n\ndef unused(batch):\n    return lengths(batch, 4)\n"
+
+
+def test_what_is_moved_later_is_on_the_host():
+    assert heat() == ("cold", ["as far as we see, all calls give it what is on the host, as `Engine.run` does"])
+
+
+@pytest.mark.parametrize(
+    ("moved", "before", "more"),
+    [
+        ("pass", "", {}),
+        (MOVED, "if count is None: data = self.fresh()\n        ", {}),
+        (MOVED, f"{MOVED}\n        data = data.to(device)\n        ", {}),
+        (MOVED, "", {"other": OTHER}),
+        (MOVED, "", {"other": "from .split import lengths\n\n\nHOOKS = [lengths]\n"}),
+        (MOVED, "", {"__init__": "from .split import lengths\n"}),
+    ],
+)
+def test_others_may_have_it_on_the_device(moved, before, more):
+    assert heat(moved, before, **more)[0] == "unknown"
+
+
+def test_a_function_that_nobody_calls_gives_nothing():
+    assert heat(other=UNUSED)[0] == "cold"
+
+
+TRAIN = """
+from .engine import Engine
+from .split import lengths
+
+
+class Worker:
+    def __init__(self, net):
+        self.engine = Engine(net)
+
+    def train(self, data):
+        longest = lengths(data, 8)
+        {then}self.engine.run(data)
+"""
+
+
+@pytest.mark.parametrize(("then", "expected"), [("", "cold"), ("if longest: ", "unknown"), ("# ", "unknown")])
+def test_what_hands_it_on_to_be_moved_has_it_on_the_host(then, expected):
+    assert heat(train=TRAIN.format(then=then))[0] == expected
