@@ -282,13 +282,13 @@ if __name__ == "__main__":
 @pytest.mark.parametrize(
     ("lines", "told"),
     [
-        ({"call": "pkg.parts.total(1)"}, "cold"),
-        ({"inside": "pkg.parts.total(1)"}, "unknown"),
-        ({"call": "work(1)", "work": "pkg.parts.total(x)"}, "cold"),
-        ({"call": "work(1)", "row": "pkg.parts.total(row)"}, "unknown"),
-        ({"inside": "work(1)", "work": "pkg.parts.total(x)"}, "unknown"),
+        ({"call": "pkg.parts.total(given)"}, "cold"),
+        ({"inside": "pkg.parts.total(given)"}, "unknown"),
+        ({"call": "work(given)", "work": "pkg.parts.total(x)"}, "cold"),
+        ({"call": "work(given)", "row": "pkg.parts.total(row)"}, "unknown"),
+        ({"inside": "work(given)", "work": "pkg.parts.total(x)"}, "unknown"),
         ({"work": "pkg.parts.total(x)"}, "unknown"),
-        ({"call": "pkg.parts.total(1)", "work": "pkg.parts.total(x)"}, "unknown"),
+        ({"call": "pkg.parts.total(given)", "work": "pkg.parts.total(x)"}, "unknown"),
     ],
 )
 @pytest.mark.parametrize("loop", [False, True])
