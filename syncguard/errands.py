@@ -23,7 +23,8 @@ UNREAD: Final = re.compile(f"(?P<said>{SAID})|{TEXT}", re.DOTALL | re.MULTILINE)
 DEVICE: Final = re.compile(r"cuda|device|gpu")
 FURTHER: Final = 4  # lines behind the one on which a call begins
 OWN: Final = ("self.", "cls.", "super().")
-PHASES: Final = ("runs once in an epoch", "runs once in a generation")
+GENERATION: Final = "runs once in a generation"
+PHASES: Final = ("runs once in an epoch", GENERATION)
 
 Place = tuple[str, int, bool]  # where in which file something is named, and whether it is called there
 Told = tuple[Heat, tuple[Fact, ...]]
@@ -135,7 +136,8 @@ class Errands:
         caller, name = self._around(path, line), last_part(where[1])
         if caller is None:
             return None
-        if caller.heat != "cold" and any(call.rare and (call.path, call.name) == where for call in caller.calls):
+        rare = caller.heat != "cold" and any(call.rare and (call.path, call.name) == where for call in caller.calls)
+        if rare and not self._leads(where):
             return [("amortized", (*caller.path, Fact(f"but only now and then calls `{name}`", line, path)))]
         if (path, caller.name) in self._hot:
             return None
@@ -153,7 +155,7 @@ class Errands:
             return [("amortized", (shown, around))]
         if caller.heat == "amortized" and not caller.here:
             phase = any(fact.text.endswith(PHASES) for fact in caller.path[:1])
-            often = in_loop(caller, line) if phase else not self._named_so(caller)
+            often = (in_loop(caller, line) or self._generates(where, caller)) if phase else not self._named_so(caller)
             return None if often else [("amortized", (*caller.path, shown))]
         told = self._of((path, caller.name))
         often = told is None or (for_start(told[1]) and in_loop(caller, line))
@@ -164,6 +166,10 @@ class Errands:
         having = self._files.naming({name, module_name(path)}, outermost(path))
         others = {*having[name]} & {*having[module_name(path)]} - {path}
         return any(takes(one, path, name, self._files) for one in others if not self._known.is_test(one))
+
+    def _generates(self, where: Where, caller: Function) -> bool:
+        """Whether a function that a generation calls once may take the steps of it."""
+        return caller.path[0].text.endswith(GENERATION) and self._leads(where)
 
     def _leads(self, where: Where) -> bool:
         """Whether a function takes steps of its own, or calls what does."""

@@ -353,3 +353,32 @@ class Encode(ModularPipelineBlocks):
 def test_in_what_runs_once_in_a_generation(body, told):
     parts = PARTS.replace("weight[0].item()", "weight[0]")
     assert heat(pkg__parts=parts, pkg__layer=BLOCK.format(body=body)) == told
+
+
+SPLIT = """
+import torch
+
+
+def rolled(model, x: torch.Tensor, n):
+    for _ in range(n):
+        x = model(x)
+    for part in x:
+        print(part.sum().item())
+    return x
+
+
+def every(model, x: torch.Tensor, n):
+    for k in range(n):
+        rolled(model, x, k)
+"""
+
+
+def test_what_is_called_around_its_own_steps_takes_them():
+    files = {
+        "pkg/__init__.py": "",
+        "pkg/core.py": SPLIT[: SPLIT.index("def every")],
+        "pkg/fit.py": "",
+        "pkg/all.py": "",
+    }
+    many = "from pkg.core import rolled\n\n\n" + SPLIT[SPLIT.index("def every") :].replace(": torch.Tensor", "")
+    assert heats({**files, "pkg/fit.py": many})["pkg/core.py"] == heats(files)["pkg/core.py"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from syncguard.infer.branches.meant import necessary
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import BIND, CONST, DO, LEAVE, NAME, TRY
 
-LEAVES = ("break", "return")
+LEAVES: Final = ("break", "return")
 
 
 def retries(node: core.Loop) -> bool:
