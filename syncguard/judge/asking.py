@@ -4,9 +4,10 @@ such a name elsewhere runs only where they are set."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from logging import Logger
 from typing import Final
 
-from syncguard.infer.branches.subjects import ME
+from syncguard.infer.branches.subjects import ME, last_name
 from syncguard.infer.domain.values import Named
 from syncguard.infer.home import Home
 from syncguard.infer.project import World
@@ -16,13 +17,13 @@ from syncguard.judge.called import Asking
 from syncguard.judge.common import shared_by_all
 from syncguard.judge.passed import passed, within
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, CALL, CLASS, FUNCTION, NAME
-from syncguard.read.walk import everything
+from syncguard.read.tags import ATTR, BIND, CALL, CHOOSE, CLASS, EITHER, FUNCTION, IF, NAME
+from syncguard.read.walk import everything, walk
 from syncguard.terms import Fact
 
 Tests = tuple[Asked, ...]
 ALWAYS: Final[Tests] = ()
-PYTHON: Final = frozenset(name for kind in (str, list, dict, set, tuple, int) for name in dir(kind))
+PYTHON: Final = frozenset(name for kind in (str, list, dict, set, tuple, int, Logger) for name in dir(kind))
 LEFT: Final = (" is not given", " is None", " is no tensor")  # what holds unless a call gives something
 LAMBDA: Final = "<lambda>"
 
@@ -32,13 +33,14 @@ def asking(
 ) -> dict[Routine, tuple[Asking, ...]]:
     """By the functions that ask for them, these names."""
     found: dict[Routine, tuple[Asking, ...]] = {}
+    objects = _objects(home)
     for routine in home.routines:
         node = routine.node
-        if type(node) is not FUNCTION or node.name == LAMBDA:
+        if type(node) is not FUNCTION or node.name == LAMBDA or not any(map(_tests, walk(node.body))):
             continue
         told: list[Asking] = []
         known: dict[Tests, tuple[Fact, ...]] = {}
-        for name, every in _asked(node.body, home).items():
+        for name, every in _asked(node.body, home, objects).items():
             if ALWAYS in every or _is_tensors(name, world):
                 continue
             for tests in every:
@@ -58,9 +60,25 @@ def _is_tensors(name: str, world: World) -> bool:
     return tensors or name in PYTHON or name[:1].isupper()
 
 
-def _asked(body: tuple[Node, ...], home: Home) -> dict[str, dict[Tests, None]]:
-    """The names that are asked of something and called, or asked of the object of a method, each with the tests of
-    every place where one is asked for; of what is defined inside nobody knows when it runs."""
+def _tests(part: Node) -> bool:
+    return type(part) is IF or type(part) is CHOOSE or type(part) is EITHER
+
+
+def _objects(home: Home) -> frozenset[str]:
+    """The attributes that are given what is made of a class: `self.layers = nn.Sequential(Layer())`."""
+    found: set[str] = set()
+    for part in home.pieces:
+        aim = part.targets[0] if type(part) is BIND and len(part.targets) == 1 else None
+        if type(part) is BIND and type(aim) is ATTR and aim.name not in found and part.value is not None:
+            calls = (one for one in walk(part.value) if type(one) is CALL)
+            if any(last_name(call.fn)[:1].isupper() for call in calls):
+                found.add(aim.name)
+    return frozenset(found)
+
+
+def _asked(body: tuple[Node, ...], home: Home, objects: frozenset[str]) -> dict[str, dict[Tests, None]]:
+    """The names that are asked of something and called, or of the object of a method that keeps `objects` so, each with
+    the tests of every place where one is asked for; of what is defined inside nobody knows when it runs."""
     found: dict[str, dict[Tests, None]] = {}
     counts: set[str] = set()
     todo: list[tuple[Node, Tests]] = passed(body)
@@ -70,7 +88,7 @@ def _asked(body: tuple[Node, ...], home: Home) -> dict[str, dict[Tests, None]]:
             if type(home.env.get(node.path.partition(".")[0])) is Named:
                 continue  # of another library
             found.setdefault(node.name, {})[tests] = None
-            if type(node.of) is NAME and node.of.id == ME[0]:
+            if type(node.of) is NAME and node.of.id == ME[0] and node.name in objects:
                 counts.add(node.name)
         elif type(node) is CALL and type(node.fn) is ATTR:
             counts.add(node.fn.name)
