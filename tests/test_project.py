@@ -681,7 +681,7 @@ def test_what_stands_around_the_steps_of_another_file_makes_nothing_hot(project,
     Path("p/track.py").write_text("import torch\n\n\ndef stop(x: torch.Tensor):\n    return x.max().item()\n")
     Path("p/train.py").write_text(
         "from .track import stop\n\n\ndef train_one_epoch(loader, step):\n    for x in loader:\n"
-        f"        step(x).backward()\n{where}stop(x)\n"
+        f"        loss = step(x)\n        loss.backward()\n{where}stop(loss)\n"
     )
     found = pipeline.check(["."], config(cache=False, heat="all")).findings
     assert [f.heat for f in found if f.site.path == "p/track.py"] == [heat]

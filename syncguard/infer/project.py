@@ -17,6 +17,7 @@ from syncguard.infer.domain.values import (
     Instance,
     Later,
     Seq,
+    Table,
     Tensor,
     Union,
     Value,
@@ -341,6 +342,8 @@ class World(Sharing):
 def told(value: Value) -> Value:
     """A tensor, which is sure enough to be told to who knows nothing of it, or what was put on the host; what may be
     many things is not."""
+    if type(value) is Table:
+        return Table({key: told(item) for key, item in value.items.items()}, told(value.element), value.keys)
     return value if all(_told(option) for option in options(value)) else UNKNOWN
 
 

@@ -165,6 +165,7 @@ SENTENCES: Final = {
     "wrapped": "`{source}` is what `{detail}` waits for",
     "registered": "`{source}` makes a tensor part of the module",
     "isinstance": "`{source}` was tested to be a tensor",
+    "kind": "`{source}` was tested to be of a type that holds tensors",
     "mask": "`{source}` indexes a tensor, as a mask does",
     "listed": "`{source}` is a list of Python's, on the host",
     "array": "`{source}` is an array, on the host",

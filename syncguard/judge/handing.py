@@ -39,9 +39,9 @@ def handing(caller: Routine, calls: Calls, callee: Routine, world: World) -> Han
     host = tuple([name for name in names if all(one.get(name) == "" for one in every)])
     pieces: list[tuple[str, str]] = []
     for name in names:
-        owns = {one.get(name) for one in every}
+        owns = {one.get(name) for one in every} - {""}  # beside what others give on the host
         own = owns.pop() if len(owns) == 1 else None
-        if own:
+        if own is not None:
             pieces.append((name, own))
     always = not any(context.tests or context.failing or context.off for _, context in calls)
     return Handing(host, tuple(pieces), always)

@@ -105,8 +105,8 @@ class _Finder:
         match part:
             case core.Bind(targets=targets, value=value):
                 return self.of(value, {}, seen) if all(map(_plain, targets)) else OTHER
-            case core.Update(value=value) | core.Let(value=value):
-                return self.of(value, {}, seen)
+            case core.Update(value=more) | core.Let(value=more):
+                return self.of(more, {}, seen)
             case core.Loop(iterable=iterable) if iterable is not None:
                 return self.of(iterable, {}, seen)
         return OTHER

@@ -7,8 +7,6 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from functools import cached_property
 from typing import Final
 
-import msgspec
-
 from syncguard.judge.called import Called, Function, Where
 from syncguard.judge.entries import Callers, Entry
 from syncguard.terms import Fact
@@ -17,12 +15,14 @@ Moved = dict[Where, dict[str, int]]  # by parameters, the line that moves one, o
 MOST: Final = 24  # functions that are asked who calls them
 
 
-class Sent(msgspec.Struct, dict=True):
+class Sent:
     """What functions are given, as far as all that call one are known."""
 
-    calls: Mapping[str, tuple[Function, ...]]
-    callers: Callers
-    lonely: Callable[[set[Where]], bool]  # whether nobody else may call one of these
+    def __init__(
+        self, calls: Mapping[str, tuple[Function, ...]], callers: Callers, lonely: Callable[[set[Where]], bool]
+    ) -> None:
+        self.calls, self.callers = calls, callers
+        self.lonely = lonely  # whether nobody else may call one of these
 
     def told(self, where: Where, place: tuple[int, int], names: Iterable[str]) -> Fact | None:
         """A call that shows that one of these parameters is on the host where a place is reached; None where it may be
@@ -69,14 +69,18 @@ class Sent(msgspec.Struct, dict=True):
         if (where, name) in asked:
             return asked[where, name]
         asked[where, name] = None  # of one that calls itself, until more is known
-        calls = [one for one in self.callers.get(where, ()) if not one[2].rare and one[0] != where]
-        every = [one for one in calls if not self._idle(one[0])]
-        if where not in self.functions or not every or len(asked) > MOST:
+        if where not in self.functions or len(asked) > MOST:
             return None
-        shown = [self._given(one, name, asked) for one in every]
-        if None not in shown:
-            asked[where, name] = shown[0]
-        return asked[where, name]
+        first: Fact | None = None
+        for one in self.callers.get(where, ()):
+            if one[2].rare or one[0] == where:
+                continue
+            shown = self._given(one, name, asked)
+            if shown is None and not self._idle(one[0]):
+                return None
+            first = first or shown
+        asked[where, name] = first
+        return first
 
     def _idle(self, where: Where) -> bool:
         """Whether nobody calls a function yet, or names it; a method is there for who makes its object."""

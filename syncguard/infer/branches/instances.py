@@ -196,6 +196,6 @@ def _instance_of(kind: Value, at: At, frame: Frame) -> Value:
                     "set": Seq("set", None),
                 }
                 return simple.get(last) or Host(last if last in KINDS else "object")
-            told = frame.world.typed(name, frame.world.place(frame.routine), frame.why("isinstance", at))
+            told = frame.world.typed(name, frame.world.place(frame.routine), frame.why("kind", at))
             return told if type(told) is Seq else Instance(None, name)
     return UNKNOWN

@@ -63,6 +63,8 @@ def refined(declared: Value, seen: Value | None, by_one: bool = False) -> Value:
         return _refined_options(declared, seen, by_one)
     if type(declared) is Instance and all(_made(option, declared) for option in options(seen)):
         return seen  # with what it was made with
+    if type(declared) is Table and type(seen) is Table and there(seen):
+        return _refined_table(declared, seen, by_one)
     if type(declared) is not Tensor:
         return seen if type(declared) is Table and _batch(seen) else declared
     if type(seen) is not Tensor:
@@ -142,6 +144,13 @@ def _given_tensors(seen: Value) -> bool:
         and all(tensor.sure for tensor in tensors)
         and all(_number(one) or type(one) is Unknown for one in others)
     )
+
+
+def _refined_table(declared: Table, seen: Table, by_one: bool) -> Table:
+    """A declared dict of tensors, of which what callers give is on the host."""
+    passed = join_all([*seen.items.values(), *([seen.element] if seen.element is not UNKNOWN else [])])
+    items = {key: refined(item, seen.items.get(key, passed), by_one) for key, item in declared.items.items()}
+    return Table(items, refined(declared.element, passed, by_one), declared.keys)
 
 
 def _refined_items(declared: Value, seen: Value) -> Value:

@@ -265,7 +265,9 @@ def bind(node: core.Bind, frame: Frame) -> None:
             type(value) is Table and not value.items and type(declared) is Table
         ):
             local = type(node.targets[0]) is NAME and fills_alone(node.targets[0].id, frame)
-            value = because_of(declared, frame.why(TO_COME, node.annotation.at)) if local else declared
+            made = type(value) is Table and value.element is not UNKNOWN  # by what fills it: `defaultdict(...)`
+            first = value if local and made else declared
+            value = because_of(first, frame.why(TO_COME, node.annotation.at)) if local else declared
         elif type(declared) is Tensor and type(value) is Unknown and value.batch is not None:
             value = declared.but(device="host", why=value.batch, pinned=value.pinned)
         elif type(declared) is Tensor and type(value) is Union:
