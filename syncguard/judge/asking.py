@@ -16,6 +16,7 @@ from syncguard.infer.sightings import Asked, Context
 from syncguard.judge.called import Asking
 from syncguard.judge.common import shared_by_all
 from syncguard.judge.passed import passed, within
+from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BIND, CALL, CHOOSE, CLASS, EITHER, FUNCTION, IF, NAME
 from syncguard.read.walk import everything, walk
@@ -34,14 +35,16 @@ def asking(
     """By the functions that ask for them, these names."""
     found: dict[Routine, tuple[Asking, ...]] = {}
     objects = _objects(home)
+    known_names: dict[str, bool] = {}
     for routine in home.routines:
         node = routine.node
-        if type(node) is not FUNCTION or node.name == LAMBDA or not any(map(_tests, walk(node.body))):
+        if type(node) is not FUNCTION or node.name == LAMBDA:
             continue
+        wanted = _wanted(node.body, objects, known_names, world)
         told: list[Asking] = []
         known: dict[Tests, tuple[Fact, ...]] = {}
-        for name, every in _asked(node.body, home, objects).items():
-            if ALWAYS in every or _is_tensors(name, world):
+        for name, every in _asked(node.body, home, wanted).items() if wanted else ():
+            if ALWAYS in every:
                 continue
             for tests in every:
                 if tests not in known:
@@ -60,8 +63,33 @@ def _is_tensors(name: str, world: World) -> bool:
     return tensors or name in PYTHON or name[:1].isupper()
 
 
+def _wanted(body: tuple[Node, ...], objects: frozenset[str], known: dict[str, bool], world: World) -> frozenset[str]:
+    """The names that a function which tests something asks of something and calls, or of the object of its method that
+    keeps `objects` so, but for what tensors have, or what Python itself makes."""
+    found: set[str] = set()
+    tests = False
+    for part in walk(body):
+        tests = tests or _tests(part)
+        name = ""
+        if type(part) is CALL and type(part.fn) is ATTR:
+            name = part.fn.name
+        elif type(part) is ATTR and part.name in objects and type(part.of) is NAME and part.of.id == ME[0]:
+            name = part.name
+        if name and name not in found:
+            if name not in known:
+                known[name] = _is_tensors(name, world)
+            if not known[name]:
+                found.add(name)
+    return frozenset(found) if tests else frozenset()
+
+
 def _tests(part: Node) -> bool:
     return type(part) is IF or type(part) is CHOOSE or type(part) is EITHER
+
+
+def _splits(part: Node) -> bool:
+    """Whether some of what is in this need not run with it, or runs at another time."""
+    return _tests(part) or type(part) is FUNCTION or type(part) is CLASS
 
 
 def _objects(home: Home) -> frozenset[str]:
@@ -76,26 +104,31 @@ def _objects(home: Home) -> frozenset[str]:
     return frozenset(found)
 
 
-def _asked(body: tuple[Node, ...], home: Home, objects: frozenset[str]) -> dict[str, dict[Tests, None]]:
-    """The names that are asked of something and called, or of the object of a method that keeps `objects` so, each with
-    the tests of every place where one is asked for; of what is defined inside nobody knows when it runs."""
+def _asked(body: tuple[Node, ...], home: Home, wanted: frozenset[str]) -> dict[str, dict[Tests, None]]:
+    """Those of these names that are asked of something, each with the tests of every place where one is asked for; of
+    what is defined inside nobody knows when it runs."""
     found: dict[str, dict[Tests, None]] = {}
-    counts: set[str] = set()
     todo: list[tuple[Node, Tests]] = passed(body)
     while todo:
         node, tests = todo.pop()
-        if type(node) is ATTR:
-            if type(home.env.get(node.path.partition(".")[0])) is Named:
-                continue  # of another library
-            found.setdefault(node.name, {})[tests] = None
-            if type(node.of) is NAME and node.of.id == ME[0] and node.name in objects:
-                counts.add(node.name)
-        elif type(node) is CALL and type(node.fn) is ATTR:
-            counts.add(node.fn.name)
-        elif type(node) is CLASS or (type(node) is FUNCTION and node.name != LAMBDA):
+        if type(node) is CLASS or (type(node) is FUNCTION and node.name != LAMBDA):
             for part in everything((node,)):
-                if type(part) is ATTR:
+                if type(part) is ATTR and part.name in wanted:
                     found.setdefault(part.name, {})[ALWAYS] = None
             continue
-        todo += [(part, (*tests, *more)) for part, more in within(node)]
-    return {name: every for name, every in found.items() if name in counts}
+        parts = walk(node)
+        if any(map(_splits, parts)):
+            if type(node) is ATTR and _counts(node, wanted, home):
+                found.setdefault(node.name, {})[tests] = None
+            todo += [(part, (*tests, *more)) for part, more in within(node)]
+            continue
+        bound = node.targets if type(node) is BIND else ()
+        for part in parts:
+            if type(part) is ATTR and part not in bound and _counts(part, wanted, home):
+                found.setdefault(part.name, {})[tests] = None
+    return found
+
+
+def _counts(node: core.Attr, wanted: frozenset[str], home: Home) -> bool:
+    """Whether an attribute is one of these names, and of no other library."""
+    return node.name in wanted and type(home.env.get(node.path.partition(".")[0])) is not Named

@@ -24,7 +24,7 @@ def begins(inner: Node, outcome: bool, frame: Frame) -> bool:
     """Whether this outcome of a test is met until the method has run once: the arm that it leads to, or the rest of the
     method, turns the flag, and nothing but what makes the object turns it back."""
     flag, node = _flag(inner, outcome, frame), frame.routine.node
-    if flag is None or type(node) is not FUNCTION:
+    if flag is None or type(node) is not FUNCTION or not _may_turn(node, flag, frame):
         return False
     tests = [part for part in walk(node.body) if type(part) is IF and around(part.test.at, inner.at)]
     if not tests:
@@ -95,6 +95,20 @@ def _asked_by(call: core.Call, me: str) -> tuple[str, bool]:
         case core.Call(fn=core.Name(id="getattr"), args=(core.Name(id=of), core.Const(value=str() as name), _)):
             return (name, True) if of == me else ("", False)
     return "", False
+
+
+def _may_turn(node: core.Function, flag: _Flag, frame: Frame) -> bool:
+    """Whether a method, or another one that it calls, has anything that may turn the flag."""
+    storing = {one.name for info in flag.owner.mro for one in frame.world.storing(info, flag.name)}
+    called = [one[:-2] for one in node.uses.get(flag.me, UNUSED) if one.endswith("()")]
+    for name in (node.name, *called):
+        found = flag.owner.find(name) if name != node.name else None
+        other = found[0].routine.node if found is not None and type(found[0]) is Call else None
+        asking = node if name == node.name else other
+        written = asking.uses.get(flag.path, UNUSED) if type(asking) is FUNCTION else UNUSED
+        if name in storing or any(one.endswith("_()") or one == "data" for one in written):
+            return True
+    return False
 
 
 def _turns(block: tuple[Node, ...], flag: _Flag) -> bool:
