@@ -97,3 +97,12 @@ class Worker:
 @pytest.mark.parametrize(("then", "expected"), [("", "cold"), ("if longest: ", "unknown"), ("# ", "unknown")])
 def test_what_hands_it_on_to_be_moved_has_it_on_the_host(then, expected):
     assert heat(train=TRAIN.format(then=then))[0] == expected
+
+
+@pytest.mark.parametrize(
+    "rows", ["[row for row in row]", "[a for a in b for b in a]", "[[row for row in row] for row in data]"]
+)
+def test_a_name_that_is_taken_of_itself_ends(rows):
+    helper = "def longest(rows):\n    return max(rows)\n\n\n"
+    text = f"import torch\n\n\n{helper}def prepare(data, row, a, b):\n    return longest({rows}), data.max().item()\n"
+    assert found({"pkg/__init__.py": "", "pkg/rows.py": text})["pkg/rows.py"].code == "SG201"

@@ -43,7 +43,9 @@ class _Finder:
         """The parameter; NOTHING of a number, OTHER of all else."""
         match node:
             case core.Name(id=name):
-                return self.of(inside[name], inside, seen) if name in inside else self.named(node, seen)
+                if name not in inside:
+                    return self.named(node, seen)
+                return self.of(inside[name], {one: of for one, of in inside.items() if one != name}, seen)
             case core.Const() | None:
                 return NOTHING
             case core.Index(of=of) | core.Attr(of=of):
