@@ -19,7 +19,8 @@ PRIVATE: Final = re.compile(r"_[^_].*\.py")
 UNSEEN: Final = re.compile(r"(?:import_module|iter_modules|walk_packages|__import__|spec_from_file_location)\b")
 FROM_FOLDER: Final = re.compile(r"\b__(?:file|path|getattr)__\b")
 SCRIPT: Final = re.compile(r"""^if __name__ == ["']__main__["']""", re.MULTILINE)
-STARTS: Final = re.compile(r"""^if __name__ == ["']__main__["']|^(?:async )?def main\b""", re.MULTILINE)
+# What a file does as it is started, or what starts it: a call that stands for itself there, too.
+STARTS: Final = re.compile(r"""^if\b[^\n]*\b__main__\b|^(?:async )?def main\b|^[A-Za-z_][\w.]*\(""", re.MULTILINE)
 MANY: Final = 20  # modules of a package of which most are named by others
 RARE: Final = 10  # one of so many modules may not be
 UNREAD: Final = re.compile(SAID, re.DOTALL | re.MULTILINE)

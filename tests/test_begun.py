@@ -29,6 +29,15 @@ def heats(text: str) -> list[str]:
         ("self.ready = False", "self.ready = bool(x.numel())", "hot"),
         ("self.ready = False", "self.ready = False", "hot"),
         ("self.ready = False", "self.done = True", "hot"),
+        ("self.ready = False", "if x.numel() > 9:\n            return x\n        self.ready = True", "hot"),
+        ("self.ready = False", "self.ready = True\n        self.ready, self.x = False, 1", "hot"),
+        (
+            'self.register_buffer("ready", torch.tensor(False))',
+            "self.ready.fill_(1)\n        self.ready.zero_()",
+            "hot",
+        ),
+        ("self.ready = False", "try:\n            self.ready = True\n        except OSError:\n            pass", "hot"),
+        ("self.ready = False", 'self.ready = True\n        setattr(self, "ready", False)', "hot"),
         ("self.ready = False", "if x.numel():\n            self.ready = True", "hot"),
         ("self.ready = False", "self.ready = True\n        self.ready = False", "hot"),
     ],
@@ -101,7 +110,7 @@ def test_what_another_method_turns_back_begins_anew() -> None:
     assert heats(text) == ["hot"]
 
 
-def test_what_is_no_module_may_keep_a_flag() -> None:
+def test_what_may_live_for_one_call_runs_once_for_each() -> None:
     text = """
         class Codes:
             def __init__(self):
@@ -113,4 +122,4 @@ def test_what_is_no_module_may_keep_a_flag() -> None:
                     self.ready = True
                 return x
         """
-    assert heats(text) == ["amortized"]
+    assert heats(text) == ["unknown"]

@@ -57,7 +57,15 @@ UNUSED = "from .split import lengths\n\n\ndef unused(batch):\n    return lengths
 
 
 def test_what_is_moved_later_is_on_the_host():
-    assert heat() == ("cold", ["as far as we see, all calls give it what is on the host, as `Engine.run` does"])
+    assert heat() == ("cold", ["`data` is on the host: it is moved to the device later"])
+
+
+@pytest.mark.parametrize("given", ["torch.randn(4, 8, device=net.device)", "next(loader).to(device)"])
+def test_what_is_moved_where_it_is_may_be_there_before(given):
+    train = (
+        f"from .engine import Engine, device\nimport torch\n\n\ndef train(net, loader):\n    Engine(net).run({given})\n"
+    )
+    assert heat(train=train)[0] == "unknown"
 
 
 @pytest.mark.parametrize(

@@ -65,12 +65,13 @@ def _of_call(caller: Routine, at: At, callee: Routine, world: World) -> dict[str
     found: dict[str, str] = {}
     for param in node.params:
         values = given(written, param, places, bound(written, callee))
-        if param.name in known or (not values and _is_number(param)):
+        own = piece_of(values[0], caller, world) if len(values) == 1 else ""
+        if own in moved and at < moved[own]:
+            found[param.name] = own  # there as long as its own callers give nothing else
+        elif param.name in known or (not values and _is_number(param)):
             found[param.name] = ""
-        elif len(values) == 1:
-            own = piece_of(values[0], caller, world)
-            if own:
-                found[param.name] = "" if own in moved and at < moved[own] else own
+        elif own:
+            found[param.name] = own
     return found
 
 

@@ -64,7 +64,7 @@ class Sent:
         """A call that shows that a parameter is on the host at a line: it is moved further down, or all calls give what
         is there."""
         moved = self.moved.get(where, {}).get(name, 0)
-        if line < moved:
+        if line < moved and self._there(where, name, frozenset()):
             return Fact(f"`{name}` is on the host: it is moved to the device later", moved, where[0])
         if (where, name) in asked:
             return asked[where, name]
@@ -73,7 +73,7 @@ class Sent:
             return None
         first: Fact | None = None
         for one in self.callers.get(where, ()):
-            if one[2].rare or one[0] == where:
+            if one[0] == where:
                 continue
             shown = self._given(one, name, asked)
             if shown is None and not self._idle(one[0]):
@@ -81,6 +81,17 @@ class Sent:
             first = first or shown
         asked[where, name] = first
         return first
+
+    def _there(self, where: Where, name: str, seen: frozenset[Where]) -> bool:
+        """Whether no call that is known gives a parameter anything but what is on the host, or what its caller is given
+        so."""
+        for caller, _, call in self.callers.get(where, ()):
+            own = dict(call.pieces).get(name, "")
+            if caller == where or caller in seen or name in call.host:
+                continue
+            if not own or not self._there(caller, own, seen | {where}):
+                return False
+        return True
 
     def _idle(self, where: Where) -> bool:
         """Whether nobody calls a function yet, or names it; a method is there for who makes its object."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from syncguard.infer.branches.keeps import lives
 from syncguard.infer.branches.meant import leads, plainly
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.classes import ClassInfo
@@ -14,17 +15,18 @@ from syncguard.infer.routine import UNUSED, Frame, Routine
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, FUNCTION, IF, LEAVE, RUN, SEQ, TRY, UPDATE, WITH
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, FUNCTION, IF, LEAVE, NAME, RUN, SEQ, UPDATE, WITH
 from syncguard.read.walk import around, walk
 
 FIRST: Final = "on the first step"
+BY_NAME: Final = ("setattr", "delattr", "vars")
 
 
 def begins(inner: Node, outcome: bool, frame: Frame) -> bool:
     """Whether this outcome of a test is met until the method has run once: the arm that it leads to, or the rest of the
     method, turns the flag, and nothing but what makes the object turns it back."""
     flag, node = _flag(inner, outcome, frame), frame.routine.node
-    if flag is None or type(node) is not FUNCTION or not _may_turn(node, flag, frame):
+    if flag is None or type(node) is not FUNCTION or not lives(frame) or not _may_turn(node, flag, frame):
         return False
     tests = [part for part in walk(node.body) if type(part) is IF and around(part.test.at, inner.at)]
     if not tests:
@@ -42,7 +44,7 @@ def spends(body: tuple[Node, ...], frame: Frame) -> bool:
     for asked, wanted in frame.context.tests:
         inner, outcome = plainly(asked, wanted)
         flag = _flag(inner, outcome, frame)
-        if flag is not None and _turns(body, flag) and _stays(flag, frame):
+        if flag is not None and lives(frame) and _turns(body, flag) and _stays(flag, frame):
             return True
     return False
 
@@ -111,28 +113,28 @@ def _may_turn(node: core.Function, flag: _Flag, frame: Frame) -> bool:
     return False
 
 
-def _turns(block: tuple[Node, ...], flag: _Flag) -> bool:
-    """Whether a block turns the flag, itself or by another method of the instance that it calls."""
-    for part in _straight(block, flag):
-        if _sets(part, flag):
+def _turns(block: tuple[Node, ...], flag: _Flag, deep: bool = True) -> bool:
+    """Whether a block turns the flag before it may be left, whatever is asked but for the flag; itself, or by another
+    method of the instance that it calls."""
+    for part in block:
+        if _sets(part, flag) or (deep and _has_turned(part, flag)):
             return True
-        called = part.value if type(part) is RUN or type(part) is BIND else None
-        if type(called) is CALL and type(called.fn) is ATTR and called.fn.path == f"{flag.me}.{called.fn.name}":
-            body = _body(called.fn.name, flag.owner)
-            if any(_sets(one, flag) for one in _straight(body, flag)):
-                return True
+        inner: tuple[tuple[Node, ...], ...] = (part.body,) if type(part) is WITH else ()
+        if type(part) is IF and any(type(one) is ATTR and one.path == flag.path for one in walk(part.test)):
+            inner = (part.body, part.orelse)
+        if any(_turns(one, flag, deep) for one in inner):
+            return True
+        if any(type(one) is LEAVE and one.what != "raise" for one in walk(part)):
+            return False
     return False
 
 
-def _straight(block: tuple[Node, ...], flag: _Flag) -> Iterator[Node]:
-    """The statements of a block that run whatever is asked, or for an answer to a test of the flag."""
-    for part in block:
-        yield part
-        if type(part) is WITH or type(part) is TRY:
-            yield from _straight(part.body, flag)
-        elif type(part) is IF and any(type(one) is ATTR and one.path == flag.path for one in walk(part.test)):
-            yield from _straight(part.body, flag)
-            yield from _straight(part.orelse, flag)
+def _has_turned(part: Node, flag: _Flag) -> bool:
+    """Whether a statement calls a method of the instance that turns the flag."""
+    call = part.value if type(part) is RUN or type(part) is BIND else None
+    if type(call) is not CALL or type(call.fn) is not ATTR or call.fn.path != f"{flag.me}.{call.fn.name}":
+        return False
+    return _turns(_body(call.fn.name, flag.owner), flag, deep=False)
 
 
 def _body(name: str, owner: ClassInfo) -> tuple[Node, ...]:
@@ -181,7 +183,11 @@ def _stays(flag: _Flag, frame: Frame) -> bool:
         return False
     for method in _methods(flag.owner, frame):
         node = method.node
-        if type(node) is not FUNCTION or flag.name not in node.uses.get(flag.me, UNUSED):
+        if type(node) is not FUNCTION:
+            continue
+        if node.name not in made and _unseen(node, flag):
+            return False
+        if flag.name not in node.uses.get(flag.me, UNUSED):
             continue
         makes = method is not frame.routine and node.name in made
         if not (makes or all(_sets(part, flag) for part in walk(node.body) if _gives(part, flag))):
@@ -200,12 +206,29 @@ def _methods(owner: ClassInfo, frame: Frame) -> Iterator[Routine]:
 
 
 def _gives(part: Node, flag: _Flag) -> bool:
-    """Whether a statement gives the flag any value."""
-    if type(part) is UPDATE:
-        return type(part.target) is ATTR and part.target.path == flag.path
-    if type(part) is BIND:
-        return any(type(aim) is ATTR and aim.path == flag.path for aim in part.targets)
-    return _written(part, flag) is not None
+    """Whether a statement gives the flag any value, or writes into it: `self.ready, self.x = False, 1`."""
+    aims = part.targets if type(part) is BIND else (part.target,) if type(part) is UPDATE else ()
+    if aims:
+        return any(_is_flag(one, flag) for aim in aims for one in walk(aim))
+    call = part.value if type(part) is RUN else None
+    if type(call) is not CALL or type(call.fn) is not ATTR or not call.fn.name.endswith("_"):
+        return False
+    return _is_flag(call.fn.of, flag)
+
+
+def _is_flag(node: Node, flag: _Flag) -> bool:
+    return type(node) is ATTR and (node.path == flag.path or node.path == f"{flag.path}.data")
+
+
+def _unseen(node: core.Function, flag: _Flag) -> bool:
+    """Whether a method may give its instance anything: by a name that is made up, or as it was at first."""
+    asked = node.uses.get(flag.me, UNUSED)
+    if "__dict__" in asked or "__init__()" in asked or "__setattr__()" in asked:
+        return True
+    return any(
+        type(part) is CALL and type(part.fn) is NAME and part.fn.id in BY_NAME and bool(part.args)
+        for part in walk(node.body)
+    )
 
 
 def _making(owner: ClassInfo, frame: Frame) -> set[str]:

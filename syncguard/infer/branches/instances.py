@@ -142,6 +142,7 @@ def _no_number(kinds: list[Value]) -> bool:
     )
 
 
+TENSORS: Final = ("Iterable", "Collection", "Container", "Sized", "Hashable", "Reversible")  # what each one is
 KINDS: Final = {"int": ("int", "size", "bool"), "float": ("float",), "bool": ("bool",), "str": ("str",)}
 
 
@@ -164,7 +165,7 @@ def _builtin(option: Value, name: str) -> bool:
 
 def _abstract(option: Value, name: str) -> bool:
     if type(option) is Tensor:
-        return name in ("Iterable", "Collection", "Container", "Sized", "Hashable", "Reversible")
+        return name in TENSORS or name.startswith("Supports")
     if type(option) is Seq:
         return name in ("Sequence", "Iterable", "Collection")
     if type(option) is Table:

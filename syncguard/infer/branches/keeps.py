@@ -246,7 +246,7 @@ def _same(a: Node, b: Node) -> bool:
 def _keeps(name: str, frame: Frame) -> bool:
     """Whether this method builds what an instance that lives long keeps from then on: a module, or what is called like
     a function. What is made of each batch is built for each, and so is what a method lets go of."""
-    if not _lives(frame):
+    if not lives(frame):
         return False
     if all(map(_empties, _binds(frame.routine, name))) and not (_registers(name, frame) or _has_built(name, frame)):
         return False
@@ -264,7 +264,7 @@ def _has_built(name: str, frame: Frame) -> bool:
     return bool([bind for one in called for bind in _binds(one, name) if not _empties(bind)])
 
 
-def _lives(frame: Frame) -> bool:
+def lives(frame: Frame) -> bool:
     """Whether this is a method of what lives long: a module, what is called like a function, or trains one, or was made
     for one."""
     owner, places = frame.routine.owner, frame.world.places

@@ -147,6 +147,6 @@ ITERATORS: Final[dict[str, Function]] = {
     "itertools.combinations": _groups, "itertools.permutations": _groups, "itertools.batched": _groups,
     "itertools.combinations_with_replacement": _groups, "itertools.groupby": _grouped,
     "itertools.takewhile": tested, "itertools.dropwhile": tested, "itertools.filterfalse": tested,
-    "random.choice": _one, "random.choices": _several,
+    "random.choice": _one, "random.choices": _as_many("random.choices", _several),
     "random.sample": _as_many("random.sample", _several),
 }  # fmt: skip
