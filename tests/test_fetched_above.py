@@ -85,3 +85,22 @@ def test_nothing_waits_for_it(body):
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_what_stays_on_the_device_is_waited_for(body):
     assert "unknown" in heats(body, "self.device").values()
+
+
+MADE = """
+import torch
+
+
+def made(n: int):
+    return torch.full((n,), -1).{}()
+
+
+def count(n: int):
+    return (made(n) != -1).sum().item()
+"""
+
+
+@pytest.mark.parametrize(("method", "codes"), [("npu", ["SG201"]), ("kept", [])])
+def test_what_is_moved_to_another_accelerator_is_on_the_host_no_more(method: str, codes: list[str]) -> None:
+    files = {"pkg/__init__.py": "", "pkg/maps.py": MADE.format(method)}
+    assert [one.code for one in found(files).values()] == codes

@@ -114,7 +114,8 @@ def of_tensor(of: Tensor, name: str, at: At, frame: Frame) -> Value:
         return Unknown(of.why) if name.startswith("_") else Tensor(device="host", sure=False, why=of.why)
     if op is None:
         held = unheld(of, name, of.why, frame)
-        there = type(held) is Unknown and of.device == "host" and not of.either
+        moves = frame.world.places.is_("names", "other_devices", name)  # `x.npu()`
+        there = type(held) is Unknown and of.device == "host" and not (of.either or moves)
         return Tensor(device="host", sure=False, why=of.why) if there else held
     if frame.world.is_property(op):
         return apply(frame, op, at, [of], {}, ())
