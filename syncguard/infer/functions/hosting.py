@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from syncguard.infer.domain.contents import fetched, leaves_of
+from syncguard.infer.domain.sureness import number_sureness
 from syncguard.infer.domain.values import Const, Host, Instance, Tensor, Value
 from syncguard.infer.routine import Given, Routine
 from syncguard.read.core import At
@@ -18,8 +19,8 @@ def note(caller: Routine, callee: Routine, at: At, handed: Given) -> None:
 
 
 def _hosted(value: Value) -> bool:
-    """Whether nothing in this may be on the device."""
-    return all(map(_is_there, leaves_of(value)))
+    """Whether nothing in this may be on the device; a number alone is no tensor of the host."""
+    return not number_sureness(value) and all(map(_is_there, leaves_of(value)))
 
 
 def _is_there(leaf: Value) -> bool:
