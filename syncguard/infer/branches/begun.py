@@ -226,9 +226,13 @@ def _unseen(node: core.Function, flag: _Flag) -> bool:
     if "__dict__" in asked or "__init__()" in asked or "__setattr__()" in asked:
         return True
     return any(
-        type(part) is CALL and type(part.fn) is NAME and part.fn.id in BY_NAME and bool(part.args)
+        type(part) is CALL and type(part.fn) is NAME and part.fn.id in BY_NAME and _is_me(part.args[:1], flag)
         for part in walk(node.body)
     )
+
+
+def _is_me(args: tuple[Node, ...], flag: _Flag) -> bool:
+    return any(type(one) is NAME and one.id == flag.me for one in args)
 
 
 def _making(owner: ClassInfo, frame: Frame) -> set[str]:
