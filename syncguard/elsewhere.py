@@ -112,7 +112,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
         if where in self.unmade and _by_its_class(finding, where):
             finding = replace(finding, hot_path=(*finding.hot_path, Fact(f"but {self.unmade[where]}", 0)))
         finding = unless_made_so(unless_given(finding), self.calls, self.left, self.for_others, self.set_outside)
-        if made_so := one.kept.get((finding.site.line, finding.site.column), ()):
+        if made_so := one.kept.get(place, ()):
             own = class_of(where)
             finding = unless_made_with(finding, own, made_so, self.gifts(own), self.for_others, self.set_outside)
         if finding.heat != "unknown":

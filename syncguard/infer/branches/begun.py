@@ -3,15 +3,14 @@ self.ready: ..; self.ready = True`. The flag may be a buffer, which is read on t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
-from syncguard.infer.branches.keeps import lives
+from syncguard.infer.branches.keeps import every_method, lives
 from syncguard.infer.branches.meant import leads, plainly
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.values import Call
-from syncguard.infer.routine import UNUSED, Frame, Routine
+from syncguard.infer.routine import UNUSED, Frame
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -157,9 +156,7 @@ def _written(part: Node, flag: _Flag) -> Node | None:
     """What a statement writes into the flag, which is a tensor."""
     match part:
         case core.Run(value=core.Call(fn=core.Attr(of=of, name=name), args=(value, *_))):
-            kept = of.of if type(of) is ATTR and of.name == "data" else of
-            of_flag = type(kept) is ATTR and kept.path == flag.path
-            return value if of_flag and flag.places.is_("gates", "turns", name) else None
+            return value if _is_flag(of, flag) and flag.places.is_("gates", "turns", name) else None
     return None
 
 
@@ -181,7 +178,7 @@ def _stays(flag: _Flag, frame: Frame) -> bool:
     storing = [one.name for info in flag.owner.mro for one in frame.world.storing(info, flag.name)]
     if not (flag.left or any(name in made for name in storing)):
         return False
-    for method in _methods(flag.owner, frame):
+    for method in every_method(frame):
         node = method.node
         if type(node) is not FUNCTION:
             continue
@@ -193,16 +190,6 @@ def _stays(flag: _Flag, frame: Frame) -> bool:
         if not (makes or all(_sets(part, flag) for part in walk(node.body) if _gives(part, flag))):
             return False
     return not _by_others(flag, frame)
-
-
-def _methods(owner: ClassInfo, frame: Frame) -> Iterator[Routine]:
-    """The methods of a class, with those of its bases in other files."""
-    for info in owner.mro:
-        for member in info.members.values():
-            if type(member) is Call:
-                if not info.home.own:
-                    frame.routine.uses[info.home.path, member.routine.qualname] = None
-                yield member.routine
 
 
 def _gives(part: Node, flag: _Flag) -> bool:

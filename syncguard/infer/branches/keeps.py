@@ -306,10 +306,15 @@ def _named(parts: Iterable[Node], name: str) -> list[core.Bind]:
 
 def methods(frame: Frame) -> Iterator[Routine]:
     """The methods of the class that run when it is set up already, with those of its bases in other files."""
+    return (method for method in every_method(frame) if not frame.world.places.seldom(method.name))
+
+
+def every_method(frame: Frame) -> Iterator[Routine]:
+    """All methods of the class, with those of its bases in other files."""
     for info in frame.routine.owner.mro if frame.routine.owner is not None else ():
         for member in info.members.values():
             method = member.routine if type(member) is Call else None
-            if method is None or type(method.node) is not FUNCTION or frame.world.places.seldom(method.node.name):
+            if method is None or type(method.node) is not FUNCTION:
                 continue
             if not info.home.own:
                 frame.routine.uses[info.home.path, method.qualname] = None
