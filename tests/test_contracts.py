@@ -113,6 +113,19 @@ def test_what_is_compiled_is_what_runs_where_it_was_not():
     assert found == []
 
 
+def works_out_again(tree):
+    """Where a class says that a value is worked out once by `cached_property`: a compiled class has no place to keep
+    it, and works it out again whenever it is asked for."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    return [f.lineno for f in functions if any("cached_property" in ast.unparse(one) for one in f.decorator_list)]
+
+
+def test_what_a_compiled_class_works_out_once_it_keeps_itself():
+    kept = "class A:\n @functools.cached_property\n def a(self): ...\n @property\n def b(self): ..."
+    assert works_out_again(ast.parse(kept)) == [3]
+    assert [(path.name, line) for path in COMPILED for line in works_out_again(parsed(path))] == []
+
+
 def searched_generators(trees):
     """Where something is searched in what a generator gives, which a compiled generator does not take: it is no
     iterator's `in`."""

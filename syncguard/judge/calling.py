@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 
 import msgspec
 
@@ -53,6 +52,14 @@ class Callers:
         self.stored: dict[tuple[ClassInfo, str], list[Stored]] = {}
         self.keys: dict[str, Fact] | None = None
         self.others: dict[Home, Callers] = {home: self}
+        self._of_each: dict[Routine, list[Calling]] | None = None
+        self._binding: list[core.Node] | None = None
+        self._set: frozenset[str] | None = None
+        self._turned: frozenset[str] | None = None
+        self._written: dict[str, list[core.Const]] | None = None
+        self._called: frozenset[str] | None = None
+        self._entered: list[core.Node] | None = None
+        self._parsed: dict[str, list[core.Node | None]] | None = None
 
     def of(self, home: Home) -> Callers:
         """The same of another file."""
@@ -62,37 +69,46 @@ class Callers:
             found.others = self.others
         return found
 
-    @cached_property
+    @property
     def of_each(self) -> dict[Routine, list[Calling]]:
         """The calls of each function that the file's own make."""
-        return callers_of((*self.home.routines, *([self.home.top] if self.home.top else [])))
+        if self._of_each is None:
+            self._of_each = callers_of((*self.home.routines, *([self.home.top] if self.home.top else [])))
+        return self._of_each
 
-    @cached_property
+    @property
     def binding(self) -> list[core.Node]:
         """What assigns something anywhere in the file, if it is checked itself."""
-        return [part for part in self.home.pieces if binds(part)] if self.home.own else []
+        if self._binding is None:
+            self._binding = [part for part in self.home.pieces if binds(part)] if self.home.own else []
+        return self._binding
 
-    @cached_property
+    @property
     def set(self) -> frozenset[str]:
         """The attributes that the file, if it is checked itself, assigns to what is not the object of a method."""
-        aims = [aim for part in self.binding for aim in targets(part) if type(aim) is ATTR]
-        return frozenset([aim.name for aim in aims if type(aim.of) is not NAME or aim.of.id not in ME])
+        if self._set is None:
+            aims = [aim for part in self.binding for aim in targets(part) if type(aim) is ATTR]
+            self._set = frozenset([aim.name for aim in aims if type(aim.of) is not NAME or aim.of.id not in ME])
+        return self._set
 
-    @cached_property
+    @property
     def turned(self) -> frozenset[str]:
         """Those of these that are set to what is written there: `config.exact = True`."""
-        return self.set.intersection(self.written)
+        if self._turned is None:
+            self._turned = self.set.intersection(self.written)
+        return self._turned
 
-    @cached_property
+    @property
     def written(self) -> dict[str, list[core.Const]]:
         """What is written there for each attribute of anything, where something is."""
-        found: dict[str, list[core.Const]] = {}
-        for bind in self.binding:
-            if type(bind) is BIND and type(bind.value) is CONST:
-                for aim in bind.targets:
-                    if type(aim) is ATTR:
-                        found.setdefault(aim.name, []).append(bind.value)
-        return found
+        if self._written is None:
+            self._written = {}
+            for bind in self.binding:
+                if type(bind) is BIND and type(bind.value) is CONST:
+                    for aim in bind.targets:
+                        if type(aim) is ATTR:
+                            self._written.setdefault(aim.name, []).append(bind.value)
+        return self._written
 
     def left_off(self, name: str) -> bool:
         """Whether all that the file does to an attribute is to turn it off: `config.exact = False`."""
@@ -102,17 +118,21 @@ class Callers:
         values = self.written.get(name, ())
         return len(aims) == len(values) and not [one for one in values if one.value is not False]
 
-    @cached_property
+    @property
     def called(self) -> frozenset[str]:
         """The methods that the file, if it is checked itself, calls on anything."""
-        calls = [part.fn for part in self.home.pieces if type(part) is CALL] if self.home.own else []
-        return frozenset([fn.name for fn in calls if type(fn) is ATTR])
+        if self._called is None:
+            calls = [part.fn for part in self.home.pieces if type(part) is CALL] if self.home.own else []
+            self._called = frozenset([fn.name for fn in calls if type(fn) is ATTR])
+        return self._called
 
-    @cached_property
+    @property
     def entered(self) -> list[core.Node]:
         """What the file, if it is checked itself, enters by `with`."""
-        blocks = [part for part in self.home.pieces if type(part) is WITH] if self.home.own else []
-        return [context for block in blocks for context, _ in block.items]
+        if self._entered is None:
+            blocks = [part for part in self.home.pieces if type(part) is WITH] if self.home.own else []
+            self._entered = [context for block in blocks for context, _ in block.items]
+        return self._entered
 
     def tabled(self, places: Places) -> dict[str, Fact]:
         """The keys that its functions are kept under."""
@@ -120,10 +140,12 @@ class Callers:
             self.keys = tabled(self.home, places)
         return self.keys
 
-    @cached_property
+    @property
     def parsed(self) -> dict[str, list[core.Node | None]]:
         """What the file's parser says of each argument."""
-        return parsed(self.home)
+        if self._parsed is None:
+            self._parsed = parsed(self.home)
+        return self._parsed
 
     def named(self, name: str) -> tuple[Made, ...]:
         """Every call of a function by this name, or of the forward pass of a class, `Round.apply`; none where one is

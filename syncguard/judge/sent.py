@@ -4,7 +4,6 @@ device later is on the host before."""
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping
-from functools import cached_property
 from typing import Final
 
 from syncguard.judge.called import Called, Function, Where
@@ -23,6 +22,8 @@ class Sent:
     ) -> None:
         self.calls, self.callers = calls, callers
         self.lonely = lonely  # whether nobody else may call one of these
+        self._functions: dict[Where, Function] | None = None
+        self._moved: Moved | None = None
 
     def told(self, where: Where, place: tuple[int, int], names: Iterable[str]) -> Fact | None:
         """A call that shows that one of these parameters is on the host where a place is reached; None where it may be
@@ -34,15 +35,23 @@ class Sent:
                 return shown
         return None
 
-    @cached_property
+    @property
     def functions(self) -> dict[Where, Function]:
         """Those that nobody calls but by their names, and that nothing in their own files makes hot."""
-        every = {(path, f.name): f for path, functions in self.calls.items() for f in functions}
-        return {where: f for where, f in every.items() if f.by_name and (f.heat == "unknown" or f.here)}
+        if self._functions is None:
+            every = {(path, f.name): f for path, functions in self.calls.items() for f in functions}
+            named = {where: f for where, f in every.items() if f.by_name}
+            self._functions = {where: f for where, f in named.items() if f.heat == "unknown" or f.here}
+        return self._functions
 
-    @cached_property
+    @property
     def moved(self) -> Moved:
         """The parameters that functions move to the device, or hand on to one that does, come what may."""
+        if self._moved is None:
+            self._moved = self._on_the_way()
+        return self._moved
+
+    def _on_the_way(self) -> Moved:
         found: Moved = {}
         todo: list[Where] = []
         for path, functions in self.calls.items():
