@@ -68,10 +68,19 @@ class AskedFor:
                 if (package, name) in self._met:
                     continue
                 paths = [path for path in having[name] if not places.is_test(path)]
-                every = [*self._mentions.within(paths, name)] if len(paths) <= MOST else None
-                self._met[package, name] = every if every is not None and len(every) <= MOST else None
+                every = self._met[package, name] = self._every(name, paths) if len(paths) <= MOST else None
                 around = [(one.path, innermost(self._calls.get(one.path, ()), one.line)) for one in every or ()]
                 found |= {(path, function.name) for path, function in around if function is not None}
+        return found
+
+    def _every(self, name: str, paths: list[str]) -> list[Mention] | None:
+        """The places in some files that name this; None where there are too many, or one may be reached whatever is
+        set."""
+        found: list[Mention] = []
+        for one in self._mentions.within(paths, name):
+            found.append(one)
+            if len(found) > MOST or not one.line or innermost(self._calls.get(one.path, ()), one.line) is None:
+                return None
         return found
 
     def _of(self, where: Where) -> tuple[Fact, ...]:

@@ -46,15 +46,24 @@ def asking(
         for name, every in _asked(node.body, home, wanted).items() if wanted else ():
             if ALWAYS in every:
                 continue
-            for tests in every:
-                if tests not in known:
-                    told_by = around(routine, Context(tests=tests))
-                    known[tests] = tuple([fact for fact in told_by if not fact.text.endswith(LEFT)])
-            if shared := shared_by_all([known[tests] for tests in every]):
+            if shared := shared_by_all(_behind(tests, routine, around, known) for tests in every):
                 told.append(Asking(name, shared))
         if told:
             found[routine] = tuple(told)
     return found
+
+
+def _behind(
+    tests: Tests,
+    routine: Routine,
+    around: Callable[[Routine, Context], tuple[Fact, ...]],
+    known: dict[Tests, tuple[Fact, ...]],
+) -> tuple[Fact, ...]:
+    """The options that some tests ask for, worked out once; not what a call need only give."""
+    if tests not in known:
+        told = around(routine, Context(tests=tests))
+        known[tests] = tuple([fact for fact in told if not fact.text.endswith(LEFT)])
+    return known[tests]
 
 
 def _is_tensors(name: str, world: World) -> bool:
