@@ -43,7 +43,7 @@ def largest(place: Place) -> bool:
 
 
 def _calls(place: Place) -> list[core.Call]:
-    return [part for part in place.pieces() if type(part) is CALL and part.at == place.sighting.at]
+    return [part for part in place.written_at(place.sighting.at) if type(part) is CALL]
 
 
 def _of_rows(args: tuple[Node, ...]) -> bool:

@@ -217,11 +217,10 @@ def element(place: Place) -> bool:
 def filtered(place: Place) -> bool:
     """It sorts out the elements of a tensor in a comprehension."""
     at = place.sighting.at
-    asked = any(
+    return any(why.text == "iterate" for why in place.causes) and any(
         type(part) is COMP and any(around(test.at, at) for _, _, tests in part.clauses for test in tests)
         for part in place.pieces()
     )
-    return asked and any(why.text == "iterate" for why in place.causes)
 
 
 def updated(place: Place) -> bool:
@@ -233,7 +232,7 @@ def updated(place: Place) -> bool:
 def beside(place: Place) -> bool:
     """Through an index of which more than one part picks elements."""
     plain = (core.Slice, core.Const, core.Seq)
-    written = (part for part in place.pieces() if type(part) is INDEX and part.at == place.sighting.at)
+    written = (part for part in place.written_at(place.sighting.at) if type(part) is INDEX)
     return any(
         type(part.key) is SEQ and sum(not isinstance(one, plain) for one in part.key.items) > 1 for part in written
     )
@@ -241,7 +240,7 @@ def beside(place: Place) -> bool:
 
 def written(place: Place) -> bool:
     """It is written through an index alone, which counts along the first dimension."""
-    keys = [part.key for part in place.pieces() if type(part) is INDEX and part.at == place.sighting.at]
+    keys = [part.key for part in place.written_at(place.sighting.at) if type(part) is INDEX]
     return place.sighting.op == "torch.Tensor.__setitem__" and all(type(key) is not SEQ for key in keys)
 
 

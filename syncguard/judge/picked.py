@@ -74,4 +74,4 @@ def written_back(place: Place) -> bool:
 
 def _subscripts(place: Place) -> list[core.Index]:
     """The subscript that waits."""
-    return [part for part in place.pieces() if type(part) is INDEX and part.at == place.sighting.at]
+    return [part for part in place.written_at(place.sighting.at) if type(part) is INDEX]

@@ -55,13 +55,17 @@ class Place(msgspec.Struct, frozen=True):
 
     def read(self) -> list[Node]:
         """What is waited for, as it is written."""
+        operand = self.sighting.operand
+        return self.written_at(operand) if operand is not None else []
+
+    def written_at(self, at: At) -> list[Node]:
+        """The pieces of its function at exactly this place."""
         written = self.routine.written
         if written.pieces is None:
             written.pieces = {}
             for part in self.pieces():
                 written.pieces.setdefault(part.at, []).append(part)
-        operand = self.sighting.operand
-        return written.pieces.get(operand, []) if operand is not None else []
+        return written.pieces.get(at, [])
 
     def tests(self) -> Iterator[core.If | core.Loop | core.Check]:
         """The statements that it is asked in the test of."""
@@ -74,9 +78,26 @@ class Place(msgspec.Struct, frozen=True):
 
 def enclosing(parts: tuple[Node, ...], at: At) -> Iterator[Node]:
     """The statements of a block that a place stands in, from without."""
-    while (held := next((part for part in parts if around(part.at, at)), None)) is not None:
+    while (held := _holding(parts, at)) is not None:
         yield held
         parts = within(held)
+
+
+def _holding(parts: tuple[Node, ...], at: At) -> Node | None:
+    """The one of some statements, as they follow one another, that a place stands in: what a program has written may be
+    thousands of lines long."""
+    low, high = 0, len(parts)
+    while low < high:
+        middle = (low + high) // 2
+        if parts[middle].at[:2] <= at[:2]:
+            low = middle + 1
+        else:
+            high = middle
+    found = None
+    while low > 0 and around(parts[low - 1].at, at):  # several, of what one line was lowered to
+        low -= 1
+        found = parts[low]
+    return found
 
 
 def within(part: Node) -> tuple[Node, ...]:
