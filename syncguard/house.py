@@ -43,6 +43,11 @@ def internal(fault: Exception) -> str:
     return f"internal error: {type(fault).__name__}{': ' if said else ''}{said}"
 
 
+def crashed(ended: str) -> str:
+    """The same of what ended the process that examined a file."""
+    return f"internal error: the process that examined it ended with {ended}"
+
+
 def unreadable(path: str, reason: str, line: int = 1, column: int = 1) -> Finding:
     """The finding about a file that could not be checked."""
     return finding("SG000", Site(path, line, column, line, column), reason=reason)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
+from syncguard import house
 from syncguard.config import Config
 from syncguard.examine import Examined, Examiner, Interface
-from syncguard.read.source import Source
+from syncguard.read.source import FileNote, Source
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -21,6 +23,7 @@ Texts = Mapping[str, str | bytes]  # by whole path
 
 WORTH = 600_000  # characters of source that pay for a second process
 CHUNK = 300_000  # characters that a worker is given at once
+CRASHES = (signal.SIGSEGV, signal.SIGABRT)  # what compiled code ends with; who is killed otherwise did nothing wrong
 
 
 class Done(msgspec.Struct, frozen=True, array_like=True):
@@ -70,16 +73,31 @@ def chunked(sources: Sequence[Source]) -> Iterator[tuple[Source, ...]]:
 def _spread(
     chunks: list[tuple[Source, ...]], config: Config, fixes: frozenset[str], given: Texts, jobs: int
 ) -> tuple[list[Examined], dict[str, Interface]]:
-    """The same by so many processes; what those had who were killed is done here, in the end."""
-    crew = Crew(chunks)
-    crew.work(jobs, (config, fixes, given))
+    """The same by so many processes; what those had who were killed is done here, in the end, but for what kills
+    whoever examines it."""
+    crew, task = Crew(chunks), (config, fixes, given)
+    crew.work(jobs, task)
     found, interfaces = crew.found, crew.interfaces
+    for number, ended in crew.crashed.items():
+        found[number] = tuple(alone(source, task, ended) for source in chunks[number])
     lost = [number for number in range(len(chunks)) if number not in found]
     if lost:
         examiner = Examiner(config, fixes, given)
         found |= {number: tuple(examiner.examine(source) for source in chunks[number]) for number in lost}
         interfaces = together(interfaces, examiner.interfaces())
     return [examined for number in range(len(chunks)) for examined in found[number]], interfaces
+
+
+def alone(source: Source, task: tuple[Config, frozenset[str], Texts], ended: str) -> Examined:
+    """What a process of its own finds in a source; where that crashes too, how the first one `ended`."""
+    crew = Crew([(source,)])
+    crew.work(1, task)
+    if found := crew.found.get(0, ()):
+        return found[0]
+    reason = house.crashed(ended)
+    return Examined(
+        FileNote(source.path, "broken", reason), findings=(house.unreadable(source.path, reason),), fault=reason
+    )
 
 
 class Crew:
@@ -92,6 +110,7 @@ class Crew:
     def __init__(self, chunks: Sequence[tuple[Source, ...]]) -> None:
         self.found: dict[int, tuple[Examined, ...]] = {}
         self.interfaces: dict[str, Interface] = {}
+        self.crashed: dict[int, str] = {}  # the chunks that processes crashed at, each with the signal
         self._chunks = chunks
         self._workers: dict[Connection, BaseProcess] = {}
         self._waiting: dict[Connection, list[int]] = {}  # the chunks that each is to be given, the next one last
@@ -131,7 +150,10 @@ class Crew:
         try:
             done = msgspec.msgpack.decode(ours.recv_bytes(), type=Done)
         except EOFError:
-            self._workers.pop(ours).join()
+            worker = self._workers.pop(ours)
+            worker.join()
+            if ours in self._at_work and -(worker.exitcode or 0) in CRASHES:
+                self.crashed[self._at_work[ours]] = signal.Signals(-(worker.exitcode or 0)).name
             return
         if ours in self._at_work:
             self.found[self._at_work.pop(ours)] = done.examined

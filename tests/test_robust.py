@@ -128,6 +128,32 @@ def test_what_a_killed_worker_had_is_examined_all_the_same(project, plain, monke
     assert pipeline.check(["."], config(cache=False, jobs=3)) == plain
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a worker imports what it examines with anew")
+def test_a_file_that_crashes_whoever_examines_it_is_told_and_the_others_are_examined(project, plain, monkeypatch):
+    parent, kept = os.getpid(), workers.Examiner.examine
+
+    def crashing(examiner, source):
+        if source.path.endswith("/sgd.py"):
+            assert os.getpid() != parent
+            os.kill(os.getpid(), signal.SIGSEGV)
+        return kept(examiner, source)
+
+    monkeypatch.setattr(workers, "WORTH", 0)
+    monkeypatch.setattr(workers, "CHUNK", 20_000)
+    monkeypatch.setattr(workers.Examiner, "examine", crashing)
+    report = pipeline.check(["."], config(cache=False, jobs=3))
+    (broken,) = [note for note in report.files if note.state == "broken"]
+    assert broken.path.endswith("optim/sgd.py")
+    told = [finding for finding in report.findings if finding.site.path == broken.path]
+    assert [finding.message for finding in told] == [
+        "not checked: internal error: the process that examined it ended with SIGSEGV"
+    ]
+    assert report.faults
+    assert len({note.path for note in report.files}) == len({note.path for note in plain.files})
+    others = [finding for finding in report.findings if finding.site.path.startswith("torch/distributions")]
+    assert others == [finding for finding in plain.findings if finding.site.path.startswith("torch/distributions")]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a worker has no pipe but its own")
 def test_workers_end_when_who_asked_them_is_killed(project):
     text = (
