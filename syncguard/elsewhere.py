@@ -251,11 +251,13 @@ def _is_for_others(where: Where, calls: Calls, files: Files, places: Places) -> 
 
 
 def _is_set_outside(where: Where, name: str, files: Files) -> bool:
-    """Whether another file of the package gives something an attribute of this name: `net.sine.pulse = True`."""
+    """Whether another file of the package gives something an attribute of this name: `net.sine.pulse = True`, alone or
+    among others, or by its name."""
     path = where[0]
-    like = re.compile(rf"(?<!\bself)\._?{name} *=(?!=)|\bsetattr\([^()\n]*[\"']_?{name}[\"']")
-    naming = files.naming({name}, outermost(path))[name]
-    return any(one != path and files.has(one, like) for one in naming)
+    given = re.compile(rf"(?<!\bself)\._?{name}\b[ \t]*(?:[^\w\s=.,()\[\]<>!]*=(?!=)|(?:,[\w.\[\], *]*[ \t])=(?!=))")
+    handles, text = re.compile(r"\bsetattr\(|\b__dict__\b|\bvars\("), re.compile(rf"[\"']_?{name}[\"']|\b_?{name}=")
+    naming = [one for one in files.naming({name}, outermost(path))[name] if one != path]
+    return any(files.has(one, given) or (files.has(one, handles) and files.has(one, text)) for one in naming)
 
 
 def _unseen_outside(classes: Mapping[Where, Fact], files: Files) -> dict[Where, Fact]:
