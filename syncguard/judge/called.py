@@ -93,6 +93,7 @@ class Function(msgspec.Struct, frozen=True, array_like=True):
     started: bool = False  # a person starts it: it runs once, as far as its own file tells
     asking: tuple[Asking, ...] = ()  # the names that it asks for behind options alone
     brings: tuple[tuple[str, int], ...] = ()  # the parameters that it moves to the device, and where
+    runs: tuple[Where, ...] = ()  # the forwards of modules that it calls, around any loop that takes steps
 
 
 def last_part(function: str) -> str:

@@ -73,6 +73,7 @@ def functions_of(
                     shared_as(routine), warm.heat, warm.path, calls, *says, *lone, *where, made, named_so,
                     steps=steps, leads=routine.steps > 0, loops=loops, started=begins, asking=asked,
                     brings=brings(routine, ways.world),
+                    runs=tuple(_runs(routine, warm, places)),
                 )
             )  # fmt: skip
     return tuple(found)
@@ -90,6 +91,17 @@ def _loops(
     own = any(type(part) is LOOP and part.at[0] == line for part in walk(node.body)) if line else False
     steps = line if own and (warm.heat != "hot" or holds_steps(routine, places)) else 0
     return steps, long_loops(node, steps, routine.stepping), begins
+
+
+def _runs(routine: Routine, warm: Warmth, places: Places) -> Iterator[Where]:
+    """The forwards of modules that a function calls, but for those that it calls as often as it takes steps."""
+    for callee, calls in routine.calls.items():
+        owner = callee.owner
+        if owner is None or not (owner.is_module and places.is_("hot", "module_methods", callee.name)):
+            continue
+        stepping = any(any(loop.reason for loop in context.loops) for _, context in calls)
+        if not stepping and (warm.heat != "hot" or all(around_what(routine, one, places) for _, one in calls)):
+            yield callee.home.path, callee.qualname
 
 
 def shared_as(routine: Routine) -> str:
