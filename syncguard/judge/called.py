@@ -64,6 +64,7 @@ class Called(msgspec.Struct, frozen=True, gc=False, array_like=True):
     host: tuple[str, ...] = ()  # the parameters that all calls of it by this function give what is on the host
     pieces: tuple[tuple[str, str], ...] = ()  # those that all give a piece of one of its own, and that
     always: bool = False  # whether all of these calls are made, come what may
+    there: bool = False  # whether all that they give is on the host
 
 
 class Function(msgspec.Struct, frozen=True, array_like=True):

@@ -156,7 +156,7 @@ def _calls(
                 callee.home.path, shared_as(callee), at[0], *reason,
                 options=shared, left=left, hands=tuple(sorted(hands)), needs=needs,
                 gives=ways.gives(routine, calls, callee), asks=ways.asks(routine, calls) if step is None else (),
-                host=given.host, pieces=given.pieces, always=given.always,
+                host=given.host, pieces=given.pieces, always=given.always, there=given.there,
             )  # fmt: skip
             break
         else:
@@ -180,15 +180,17 @@ def _beside_steps(call: tuple[At, Context]) -> bool:
 
 
 def reached(files: dict[str, tuple[Function, ...]], callers: Callers) -> dict[Where, tuple[Fact, ...]]:
-    """The functions of unknown heat that another file makes hot: the shortest path to each, and where each goes behind
-    an option, one that says so."""
+    """The functions of unknown heat that another file makes hot: the shortest path to each, by a call that gives more
+    than what is on the host if there is one, and where each goes behind an option, one that says so."""
     cold = {(path, f.name): f for path, found in files.items() for f in found if f.heat == "unknown" or f.here}
     found: dict[Where, tuple[Fact, ...]] = {}
     entries = Entries(callers, found)
 
-    def follow(path: str, function: Function, hot: tuple[Fact, ...] | None, free: bool) -> Iterator[Where]:
+    def follow(
+        path: str, function: Function, hot: tuple[Fact, ...] | None, free: bool, whatever: bool
+    ) -> Iterator[Where]:
         for call in function.calls:
-            if call.rare or (hot is None and not call.step):
+            if call.rare or (hot is None and not call.step) or (call.there and not whatever):
                 continue
             where = (call.path, call.name)
             if where in found or where not in cold or (free and (call.options or function.options)):
@@ -202,16 +204,16 @@ def reached(files: dict[str, tuple[Function, ...]], callers: Callers) -> dict[Wh
 
     calling = [(path, f) for path, functions in sorted(files.items()) for f in functions if _leads(f)]
     late: list[tuple[str, Function, tuple[Fact, ...] | None]] = []  # what is given too little as yet
-    for free in (True, False):
+    for free, whatever in ((True, False), (True, True), (False, True)):
         queue = deque(found)
         for path, function in calling:
-            queue.extend(follow(path, function, function.path if function.heat == "hot" else None, free))
+            queue.extend(follow(path, function, function.path if function.heat == "hot" else None, free, whatever))
         while queue:
             where = queue.popleft()
-            queue.extend(follow(where[0], cold[where], found[where], free))
+            queue.extend(follow(where[0], cold[where], found[where], free, whatever))
             if late and not queue:
                 again, late = late, []
-                queue.extend([where for one in again for where in follow(*one, free)])
+                queue.extend([where for one in again for where in follow(*one, free, whatever)])
     return found
 
 
