@@ -87,7 +87,7 @@ class Once:
         shown = tuple([replace(one, text=one.text.replace(*called)) for one in shown])
         if self._is_trained(where):
             name = where[1].rpartition(".")[0]
-            return "unknown", (Fact(f"as far as we see `{name}` runs once in a generation, {TRAINED}", 0), *shown)
+            return "unknown", (Fact(f"as far as we see `{name}` runs once for many steps, {TRAINED}", 0), *shown)
         return "amortized", shown
 
     def _by(self, path: str, line: int, where: Where) -> list[Told] | None:

@@ -90,7 +90,7 @@ def test_what_may_be_trained():
     trained = CHECKER.replace("    @torch.no_grad()\n", "")
     finding = told(pkg__checker=trained)
     assert finding.heat == "unknown"
-    assert "as far as we see `Checker` runs once in a generation, though who trains it runs it at every step" in [
+    assert "as far as we see `Checker` runs once for many steps, though who trains it runs it at every step" in [
         fact.text for fact in finding.hot_path
     ]
 
@@ -157,3 +157,20 @@ def test_a_module_that_its_own_file_runs():
     assert told(pkg__checker=CHECKER + NET).heat == "hot"
     itself = CHECKER.replace("return [row", "return self(x[1:]) if len(x) > 1 else [row")
     assert told(pkg__checker=itself).heat == "hot"
+
+
+def test_what_is_asked_around_a_training():
+    train = """
+from .checker import Checker
+
+
+def train(net, optimizer, loader):
+    checker = Checker()
+    for x in loader:
+        net(x).sum().backward()
+        optimizer.step()
+    return checker(x)
+"""
+    assert told(pkg__draw=train).heat == "amortized"
+    each = train.replace("optimizer.step()", "optimizer.step()\n        checker(x)")
+    assert told(pkg__draw=each).heat == "hot"
