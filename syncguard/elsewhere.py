@@ -45,6 +45,7 @@ from syncguard.judge.warmth import (
     of_a_run,
 )
 from syncguard.mentions import Mentions
+from syncguard.once import Once
 from syncguard.places import Places
 from syncguard.templates import Templates
 from syncguard.terms import Fact, Finding
@@ -77,6 +78,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     forsaken: Forsaken  # those that nothing calls yet, or only such
     made: Templates
     unmade: Mapping[Where, str]  # methods whose class nothing names
+    once: Mapping[Where, Told]  # modules that run once in a generation
     gifts: Callable[[Where], tuple[Gift, ...]]  # what all give that make objects of a class
     left: Left  # what is never set of the objects that these files make
     for_others: Callable[[Where], bool]  # whether a class is said to be there for others
@@ -111,6 +113,9 @@ class Elsewhere(msgspec.Struct, frozen=True):
         finding = _unless_set(finding) if not self.there.may_be(where, needs, asks) else finding
         if where in self.unmade and _by_its_class(finding, where):
             finding = replace(finding, hot_path=(*finding.hot_path, Fact(f"but {self.unmade[where]}", 0)))
+        if where in self.once and _by_itself(finding):
+            heat, way = self.once[where]
+            finding = replace(finding, heat=heat, hot_path=way)
         finding = unless_made_so(unless_given(finding), self.calls, self.left, self.for_others, self.set_outside)
         if made_so := one.kept.get(place, ()):
             own = class_of(where)
@@ -183,6 +188,8 @@ def elsewhere(
     holding = frozenset(_holding(examined, lambda _: True))
     options = behind(calls, callers, apart)
     makers = namers(calls)
+    errands = Errands(calls, hot, files, places)
+    once = Once({*_holding(examined, _by_itself)}, calls, errands, files, places)
     return Elsewhere(
         calls,
         hot,
@@ -190,7 +197,8 @@ def elsewhere(
         Given(callers),
         hosted,
         rare,
-        errands=Errands(calls, hot, files, places).of(asked),
+        errands=errands.of(asked, once.callers),
+        once=once.told(),
         options=options,
         asked_for=AskedFor(_holding(examined, _may_count), calls, callers, options, mentions, files, places),
         made_there=_unseen_outside(made_on_host(calls, holding), files),
@@ -231,6 +239,12 @@ def _by_its_class(finding: Finding, where: Where) -> bool:
     """Whether a finding is hot as its class has a method that runs at every step."""
     first = finding.hot_path[0].text if finding.heat == "hot" and finding.hot_path else ""
     return first.startswith(f"`{class_of(where)[1]}.") and first.endswith("` runs at every step")
+
+
+def _by_itself(finding: Finding) -> bool:
+    """Whether a finding stands in a method that runs at every step, and is hot by nothing else."""
+    first = finding.hot_path[0].text if finding.heat == "hot" and len(finding.hot_path) == 1 else ""
+    return first == f"`{finding.function}` runs at every step"
 
 
 def _holding(examined: Sequence[Examined], asked: Callable[[Finding], bool]) -> Iterator[Where]:

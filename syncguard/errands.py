@@ -41,10 +41,11 @@ class Errands:
         self._told: dict[Where, Told | None] = {}
         self._unread: dict[str, list[tuple[int, int]]] = {}
 
-    def of(self, asked: Iterable[Where]) -> dict[Where, Told]:
-        """Those that are asked about, with their heat and a call that shows it."""
+    def of(self, asked: Iterable[Where], beside: Iterable[Where] = ()) -> dict[Where, Told]:
+        """Those that are asked about, with their heat and a call that shows it; of others it will be asked what they
+        call."""
         every = {where: outer for where in asked if (outer := self._outer(where)) is not None}
-        todo = {*every.values()}
+        todo = {*every.values(), *[outer for where in beside if (outer := self._outer(where)) is not None]}
         for _ in range(DEEPEST):  # each file is looked at once for all that are as many calls away
             todo = {caller for where in self._named(todo) for caller in self._callers(where)} - self._places.keys()
         return {where: told for where, outer in every.items() if (told := self._of(outer)) is not None}
@@ -95,16 +96,16 @@ class Errands:
         found: list[tuple[str, int, Told]] = []
         others: list[tuple[str, int]] = []
         for path, at, called in self._places.get(where, ()):
-            told = self._by(path, self._line(path, at), where) if called else None
+            told = self.by(path, self._line(path, at), where) if called else None
             if told and self._may_mean(where, path, at):
                 found += [(path, at, one) for one in told]
             others += [(path, at)] if told is None else []
             if len(others) > DOUBTED:
                 return None
         # What code does not say is looked for where it matters.
-        if not found or not all(self._is_unread(*one) for one in others):
+        if not found or not all(self.is_unread(*one) for one in others):
             return None
-        said = [told for path, at, told in found if not self._is_unread(path, at)]
+        said = [told for path, at, told in found if not self.is_unread(path, at)]
         said = [told for told in said if for_start(told[1])] or said
         return min(said, key=lambda told: (told[0] == "cold", len(told[1]), str(told[1])), default=None)
 
@@ -130,7 +131,7 @@ class Errands:
             return None
         return self._outer((path, around)) if around and self._function((path, around)) is not None else where
 
-    def _by(self, path: str, line: int, where: Where) -> list[Told] | None:
+    def by(self, path: str, line: int, where: Where) -> list[Told] | None:
         """How seldom a call is made: nothing where those that it stands in are called so themselves; None where it may
         be often."""
         caller, name = self._around(path, line), last_part(where[1])
@@ -205,7 +206,7 @@ class Errands:
                 if said and not before.lstrip().startswith(("from ", "import ")):
                     yield path, begin, said == "called"
 
-    def _is_unread(self, path: str, at: int) -> bool:
+    def is_unread(self, path: str, at: int) -> bool:
         """Whether a place stands in a comment, a docstring or an import."""
         if path not in self._unread:
             text = self._files.text(path)

@@ -260,6 +260,51 @@ def test_what_is_made_for_a_model(given: str, more: str, heat: str) -> None:
     assert {one.heat for one in findings(KEPT.format(given=given, more=more), HEAD)} == {heat}
 
 
+SCHEDULE = """
+class Schedule:
+    def __init__(self):
+        self.place = None
+{begins}
+    @property
+    def at(self):
+        return self.place
+
+    def {name}(self, n, device):
+        self.times = torch.arange(n, device=device)
+        self.place = None
+{more}
+    def step(self, x, t):
+        if self.{kept} is None:
+            self.place = (self.times == t).nonzero()[0].item()
+        self.place += 1
+        return x
+
+
+def sample(net, schedule: Schedule, x):
+    schedule.{name}(9, "cuda")
+    for t in schedule.times:
+        x = schedule.step(net(x, t), t)
+    return x
+"""
+LETS_GO = "\n    def turn(self):\n        self.place = None\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "kept", "begins", "more", "heat"),
+    [
+        ("set_timesteps", "place", "", "", "amortized"),
+        ("set_timesteps", "at", "", "", "amortized"),  # what a property gives
+        ("set_timesteps", "times", "", "", "hot"),  # what is built there is something else
+        ("turn_to", "place", "", "", "hot"),
+        ("set_timesteps", "place", "", LETS_GO, "hot"),
+        ("set_timesteps", "place", "        self.set_timesteps(1, None)\n", "", "hot"),
+    ],
+)
+def test_what_setup_has_forget_what_it_keeps(name: str, kept: str, begins: str, more: str, heat: str) -> None:
+    text = SCHEDULE.format(name=name, kept=kept, begins=begins, more=more)
+    assert {one.heat for one in findings(text, HEAD)} == {heat}
+
+
 METRIC = """
 class Mean{base}:
     def reset(self):

@@ -158,6 +158,25 @@ def test_a_dict_does_not_hold_what_another_call_gives_beside_it(second: str, fir
     assert told(call, "exact")[0] == heat
 
 
+@pytest.mark.parametrize(
+    ("rest", "heat"),
+    [
+        ('rest = {"exact": False, "size": x}', "amortized"),
+        ('rest = {"size": x}', "amortized"),
+        ('rest = {"exact": False}\n        rest = {k: v for k, v in rest.items() if k in self.names}', "amortized"),
+        ('rest = {"exact": True}\n        rest = {k: v for k, v in rest.items() if k in self.names}', "hot"),
+        ('rest = {"exact": False}\n        rest = {k: self.get(k) for k, v in rest.items()}', "hot"),
+        ('rest = {"exact": False}\n        rest["exact"] = self.exact', "hot"),
+        ('rest = {"exact": False}\n        rest.update(self.more)', "hot"),
+        ('rest = {"exact": False, **self.more}', "hot"),
+        ('rest = {"exact": False}\n        fill(rest)', "hot"),
+        ("rest = self.rest", "hot"),
+    ],
+)
+def test_a_dict_that_is_written_down_holds_what_it_says(rest: str, heat: str) -> None:
+    assert told(f"{rest}\n        return select(x, **rest)", "exact")[0] == heat
+
+
 KERNEL = """
 import torch
 
@@ -188,3 +207,43 @@ class Arc(Kernel):
 def test_what_asks_for_a_property_does_not_set_it() -> None:
     finding = found({"pkg/__init__.py": "", "pkg/kernel.py": KERNEL, "pkg/arc.py": ARC})["pkg/kernel.py"]
     assert finding.heat == "unknown"
+
+
+SCHEDULE = """
+import torch
+
+
+class Schedule:
+    def set_steps(self, n, device=None):
+        self.times = torch.arange(n, device=device)
+
+    def add_noise(self, x: torch.Tensor, noise: torch.Tensor, t: torch.Tensor):
+        times = self.times.to(x.device)
+        return x + noise * (times == t).nonzero()[0]
+"""
+DRAW = """
+import numpy as np
+import torch
+from .schedule import Schedule
+
+
+class Draw:
+    def __init__(self, unet, schedule: Schedule):
+        self.unet, self.schedule = unet, schedule
+
+    def draw(self, x, noise):
+        for t in self.schedule.times:
+            x = self.unet(x, t)
+            y = self.schedule.add_noise({given})
+        return x
+"""
+
+
+def test_the_path_is_that_of_what_is_not_on_the_host() -> None:
+    exported = "torch.from_numpy(x), torch.from_numpy(noise), torch.from_numpy(np.array([t]))"
+    files = {"pkg/__init__.py": "", "pkg/schedule.py": SCHEDULE, "pkg/exported.py": DRAW.format(given=exported)}
+    assert found(files)["pkg/schedule.py"].hot_path[0].path.endswith("exported.py")
+    files["pkg/other.py"] = DRAW.format(given="x, noise, torch.tensor([t])")
+    finding = found(files)["pkg/schedule.py"]
+    assert finding.heat == "hot"
+    assert finding.hot_path[0].path.endswith("other.py")

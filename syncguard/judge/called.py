@@ -64,6 +64,7 @@ class Called(msgspec.Struct, frozen=True, gc=False, array_like=True):
     host: tuple[str, ...] = ()  # the parameters that all calls of it by this function give what is on the host
     pieces: tuple[tuple[str, str], ...] = ()  # those that all give a piece of one of its own, and that
     always: bool = False  # whether all of these calls are made, come what may
+    there: bool = False  # whether all that they give is on the host
 
 
 class Function(msgspec.Struct, frozen=True, array_like=True):
@@ -93,6 +94,7 @@ class Function(msgspec.Struct, frozen=True, array_like=True):
     started: bool = False  # a person starts it: it runs once, as far as its own file tells
     asking: tuple[Asking, ...] = ()  # the names that it asks for behind options alone
     brings: tuple[tuple[str, int], ...] = ()  # the parameters that it moves to the device, and where
+    runs: tuple[Where, ...] = ()  # the forwards of modules that it calls, around any loop that takes steps
 
 
 def last_part(function: str) -> str:

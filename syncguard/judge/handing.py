@@ -21,12 +21,13 @@ Calls = list[tuple[At, Context]]
 
 
 class Handing(msgspec.Struct, frozen=True):
-    """The parameters that are given what is on the host; those that are given a piece of one of the caller's own, each
-    with that; and whether all of these calls are made, come what may."""
+    """The parameters that are given what is on the host, and whether these are all; those that are given a piece of one
+    of the caller's own, each with that; and whether all of these calls are made, come what may."""
 
     host: tuple[str, ...] = ()
     pieces: tuple[tuple[str, str], ...] = ()
     always: bool = False
+    there: bool = False
 
 
 def handing(caller: Routine, calls: Calls, callee: Routine, world: World) -> Handing:
@@ -44,7 +45,9 @@ def handing(caller: Routine, calls: Calls, callee: Routine, world: World) -> Han
         if own is not None:
             pieces.append((name, own))
     always = not any(context.tests or context.failing or context.off for _, context in calls)
-    return Handing(host, tuple(pieces), always)
+    taken = [name for name in names if name != "self"]
+    known = all(caller.hosting.get((callee, at)) for at, _ in calls)
+    return Handing(host, tuple(pieces), always, known and len(host) == len(taken))
 
 
 def brings(routine: Routine, world: World) -> tuple[tuple[str, int], ...]:

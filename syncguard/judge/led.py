@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from syncguard.infer.branches.asking import spelled_out
 from syncguard.infer.branches.meant import binders
-from syncguard.infer.branches.passing import given, is_default, none_if_left, positional, spread, unpacks
+from syncguard.infer.branches.passing import given, is_default, none_if_left, positional, unpacks
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import calls_of, lacks
 from syncguard.infer.project import World
@@ -30,6 +30,7 @@ from syncguard.judge.heat import around_what
 from syncguard.judge.opted import opted
 from syncguard.judge.refused import refused
 from syncguard.judge.settled import outcome_of
+from syncguard.judge.unpacked import held, rest_of
 from syncguard.judge.warmth import Warmth
 from syncguard.read import core
 from syncguard.read.core import At, Node, Param
@@ -253,26 +254,23 @@ def _gives(caller: Routine, at: At, routine: Routine) -> tuple[dict[str, list[No
         return {}, []
     kept = [param for param in node.params if type(param.default) is CONST]
     if unpacks(written):
-        lacking = _lacking(written, caller)
+        lacking = _lacking(written, caller, kept)
         kept = [param for param in kept if param.name in lacking]
         written = replace(written, keywords=tuple([one for one in written.keywords if one[0]]))
     places = positional(node)
     return {one.name: given(written, one, places) for one in kept}, kept
 
 
-def _lacking(call: core.Call, caller: Routine) -> frozenset[str]:
-    """What is surely not in the dict that a call takes arguments out of: another one of the file gives it beside that,
-    `fit(net, exact=True, **rest)`."""
-    rest = _rest(call)
+def _lacking(call: core.Call, caller: Routine, kept: list[Param]) -> frozenset[str]:
+    """Those of some parameters that are surely not in the dict that a call takes arguments out of, or there as they are
+    by default: another one of the file gives it beside that, `fit(net, exact=True, **rest)`."""
+    rest = rest_of(call)
+    written = held(call, caller)
+    if written is not None:
+        return frozenset([one.name for one in kept if one.name not in written or is_default(written[one.name], one)])
     others = calls_of(last_name(call.fn), caller.home) if rest else []
-    beside = [one for one in others if one is not call and _rest(one) == rest]
+    beside = [one for one in others if one is not call and rest_of(one) == rest]
     return frozenset([key for one in beside for key, _ in one.keywords if key])
-
-
-def _rest(call: core.Call) -> str:
-    """The name of the one dict that a call takes arguments out of, where it takes none out of a list."""
-    taken = [value for key, value in call.keywords if not key]
-    return taken[0].id if len(taken) == 1 and type(taken[0]) is NAME and not spread(call) else ""
 
 
 def _plainly_given(caller: Routine, at: At, routine: Routine) -> core.Call | None:

@@ -73,6 +73,7 @@ def functions_of(
                     shared_as(routine), warm.heat, warm.path, calls, *says, *lone, *where, made, named_so,
                     steps=steps, leads=routine.steps > 0, loops=loops, started=begins, asking=asked,
                     brings=brings(routine, ways.world),
+                    runs=tuple(_runs(routine, warm, places)),
                 )
             )  # fmt: skip
     return tuple(found)
@@ -90,6 +91,17 @@ def _loops(
     own = any(type(part) is LOOP and part.at[0] == line for part in walk(node.body)) if line else False
     steps = line if own and (warm.heat != "hot" or holds_steps(routine, places)) else 0
     return steps, long_loops(node, steps, routine.stepping), begins
+
+
+def _runs(routine: Routine, warm: Warmth, places: Places) -> Iterator[Where]:
+    """The forwards of modules that a function calls, but for those that it calls as often as it takes steps."""
+    for callee, calls in routine.calls.items():
+        owner = callee.owner
+        if owner is None or not (owner.is_module and places.is_("hot", "module_methods", callee.name)):
+            continue
+        stepping = any(any(loop.reason for loop in context.loops) for _, context in calls)
+        if not stepping and (warm.heat != "hot" or all(around_what(routine, one, places) for _, one in calls)):
+            yield callee.home.path, callee.qualname
 
 
 def shared_as(routine: Routine) -> str:
@@ -144,7 +156,7 @@ def _calls(
                 callee.home.path, shared_as(callee), at[0], *reason,
                 options=shared, left=left, hands=tuple(sorted(hands)), needs=needs,
                 gives=ways.gives(routine, calls, callee), asks=ways.asks(routine, calls) if step is None else (),
-                host=given.host, pieces=given.pieces, always=given.always,
+                host=given.host, pieces=given.pieces, always=given.always, there=given.there,
             )  # fmt: skip
             break
         else:
@@ -168,15 +180,17 @@ def _beside_steps(call: tuple[At, Context]) -> bool:
 
 
 def reached(files: dict[str, tuple[Function, ...]], callers: Callers) -> dict[Where, tuple[Fact, ...]]:
-    """The functions of unknown heat that another file makes hot: the shortest path to each, and where each goes behind
-    an option, one that says so."""
+    """The functions of unknown heat that another file makes hot: the shortest path to each, by a call that gives more
+    than what is on the host if there is one, and where each goes behind an option, one that says so."""
     cold = {(path, f.name): f for path, found in files.items() for f in found if f.heat == "unknown" or f.here}
     found: dict[Where, tuple[Fact, ...]] = {}
     entries = Entries(callers, found)
 
-    def follow(path: str, function: Function, hot: tuple[Fact, ...] | None, free: bool) -> Iterator[Where]:
+    def follow(
+        path: str, function: Function, hot: tuple[Fact, ...] | None, free: bool, whatever: bool
+    ) -> Iterator[Where]:
         for call in function.calls:
-            if call.rare or (hot is None and not call.step):
+            if call.rare or (hot is None and not call.step) or (call.there and not whatever):
                 continue
             where = (call.path, call.name)
             if where in found or where not in cold or (free and (call.options or function.options)):
@@ -190,16 +204,16 @@ def reached(files: dict[str, tuple[Function, ...]], callers: Callers) -> dict[Wh
 
     calling = [(path, f) for path, functions in sorted(files.items()) for f in functions if _leads(f)]
     late: list[tuple[str, Function, tuple[Fact, ...] | None]] = []  # what is given too little as yet
-    for free in (True, False):
+    for free, whatever in ((True, False), (True, True), (False, True)):
         queue = deque(found)
         for path, function in calling:
-            queue.extend(follow(path, function, function.path if function.heat == "hot" else None, free))
+            queue.extend(follow(path, function, function.path if function.heat == "hot" else None, free, whatever))
         while queue:
             where = queue.popleft()
-            queue.extend(follow(where[0], cold[where], found[where], free))
+            queue.extend(follow(where[0], cold[where], found[where], free, whatever))
             if late and not queue:
                 again, late = late, []
-                queue.extend([where for one in again for where in follow(*one, free)])
+                queue.extend([where for one in again for where in follow(*one, free, whatever)])
     return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from syncguard.infer.branches.arms import steady
-from syncguard.infer.branches.meant import binders
+from syncguard.infer.branches.meant import answer, binders
 from syncguard.infer.domain.values import Call
 from syncguard.infer.routine import UNUSED, Frame, Routine
 from syncguard.infer.stores import registered
@@ -34,7 +34,9 @@ def unbuilt(inner: Node, outcome: bool, frame: Frame) -> bool:
         case core.Do(what="is" | "is not" as what, args=(core.Attr(path=path, name=name), core.Const(value=None))):
             if (what == "is") is not outcome:
                 return False
-            return _keeps(name, frame) if path == f"self.{name}" else path == f"cls.{name}" and _shares(path, frame)
+            if path == f"self.{name}":
+                return _keeps(_own(name, frame), frame)
+            return path == f"cls.{name}" and _shares(path, frame)
         case core.Do(what="is" | "is not" as what, args=(core.Name(id=name), core.Const(value=None))):
             if (what == "is") is not outcome:
                 return False
@@ -44,6 +46,18 @@ def unbuilt(inner: Node, outcome: bool, frame: Frame) -> bool:
             name = _maybe(asked)
             return bool(name) and (what == "is") is outcome and _lacks(name, frame)
     return False
+
+
+def _own(name: str, frame: Frame) -> str:
+    """The attribute that an instance keeps under a name, or that a property of it gives: `return self._table`."""
+    found = frame.routine.owner.find(name) if frame.routine.owner is not None else None
+    member = found[0] if found is not None else None
+    if type(member) is not Call or found is None:
+        return name
+    if not found[1].home.own:
+        frame.routine.uses[found[1].home.path, member.routine.qualname] = None
+    given = answer(member.routine.node)
+    return given.name if type(given) is ATTR and given.path == f"self.{given.name}" else name
 
 
 def _maybe(node: Node | None) -> str:
@@ -244,13 +258,25 @@ def _same(a: Node, b: Node) -> bool:
 
 
 def _keeps(name: str, frame: Frame) -> bool:
-    """Whether this method builds what an instance that lives long keeps from then on: a module, or what is called like
-    a function. What is made of each batch is built for each, and so is what a method lets go of."""
-    if not lives(frame):
+    """Whether this method builds what an instance that lives long keeps from then on: a module, what is called like a
+    function, or what is set up anew for more. What is made of each batch is built for each, and so is what a method
+    lets go of."""
+    if not (lives(frame) or _begins_anew(name, frame)):
         return False
     if all(map(_empties, _binds(frame.routine, name))) and not (_registers(name, frame) or _has_built(name, frame)):
         return False
     return not any(_empties(bind) for method in methods(frame) for bind in _binds(method, name))
+
+
+def _begins_anew(name: str, frame: Frame) -> bool:
+    """Whether others have an instance forget what it keeps by a method that is named for setup, for what comes then:
+    `set_steps`. What is made for one step alone is not set up for others."""
+    owner, places = frame.routine.owner, frame.world.places
+    made = owner.find("__init__") if owner is not None else None
+    node = made[0].routine.node if made is not None and type(made[0]) is Call else None
+    making = node.uses.get("self", UNUSED) if type(node) is FUNCTION else UNUSED
+    setting = [one for one in every_method(frame) if not one.name.startswith("_") and places.seldom(one.name)]
+    return any(_empties(bind) for one in setting if f"{one.name}()" not in making for bind in _binds(one, name))
 
 
 def _has_built(name: str, frame: Frame) -> bool:
