@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -81,6 +81,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     left: Left  # what is never set of the objects that these files make
     for_others: Callable[[Where], bool]  # whether a class is said to be there for others
     set_outside: Callable[[Where, str], bool]  # whether another file gives an object of it such an attribute
+    lonely: Callable[[Collection[Where]], bool]  # whether nobody else may call one of these functions
     places: Places
 
     def told(self, findings: Sequence[Finding], one: Examined) -> list[Finding]:
@@ -117,6 +118,10 @@ class Elsewhere(msgspec.Struct, frozen=True):
             finding = unless_made_with(finding, own, made_so, self.gifts(own), self.for_others, self.set_outside)
         if finding.heat != "unknown":
             return finding
+        if (barred := self.given.nowhere(where, asks, self.lonely)) is not None:
+            return replace(finding, heat="cold", hot_path=(barred,))
+        if more := untold(finding, self.given.refused(where, asks)):
+            finding = replace(finding, options=(*more, *finding.options))
         if path in self.unused or where in self.uncalled:
             return replace(finding, heat="cold", hot_path=(Fact(self.unused.get(path, UNCALLED), 0),))
         if where in self.forsaken.left_over:
@@ -183,11 +188,15 @@ def elsewhere(
     holding = frozenset(_holding(examined, lambda _: True))
     options = behind(calls, callers, apart)
     makers = namers(calls)
+
+    def apart_from(functions: Collection[Where]) -> bool:
+        return lonely(functions, callers, files, places)
+
     return Elsewhere(
         calls,
         hot,
         There(Entries(callers, hot), hot, doubted(calls, hot)),
-        Given(callers),
+        Given(callers, calls),
         hosted,
         rare,
         errands=Errands(calls, hot, files, places).of(asked),
@@ -196,7 +205,8 @@ def elsewhere(
         made_there=_unseen_outside(made_on_host(calls, holding), files),
         made_for=made_behind(calls, holding),
         unused=_unused({path for path, _ in asked}, files, places),
-        sent=Sent(calls, callers, lambda every: lonely(every, callers, files, places)),
+        sent=Sent(calls, callers, apart_from),
+        lonely=apart_from,
         uncalled=uncalled(((path, f.name) for path, f in unknown if f.alone), files, places),
         forsaken=forsaken(asked, calls, callers, hot, files, places),
         made=made,
