@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import msgspec
 from msgspec.structs import replace
 
+from syncguard.infer.branches.arms import steady
 from syncguard.infer.branches.passing import given, positional, spread
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import calls_of
@@ -25,7 +26,7 @@ from syncguard.judge.configured import off_until_set
 from syncguard.judge.declared import counts, declared_in, takes_fields
 from syncguard.judge.defaults import NOTHING, Place, Sources, Written, bound_once, is_carrier, is_data, of_number
 from syncguard.judge.taken_over import taken_over
-from syncguard.judge.turned import turned_on
+from syncguard.judge.turned import MAKERS, turned_on
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, CALL, CHOOSE, CONST, FUNCTION, NAME
@@ -66,6 +67,10 @@ def _of_attribute(of: Node, name: str, place: Place) -> Sources:
     fields = [_field(info, name, place) for info in classes]
     written = tuple([one[0] for one in fields if one is not None])
     if len(written) < len(fields) or any(found):
+        handed = [_handed_in(info, name, place) for info in classes] if not any(found) else [None]
+        if all(handed):
+            told = tuple([one for one in handed if one is not None])
+            return Sources(told, option=False, data=lambda: _holds_tensor(classes, name, place.frame))
         silent = not any(has(info, name) for info in classes)
         return Sources(taken_over(classes, name, place), option=False) if silent else NOTHING
     hangs = not all(one is not None and one[1] for one in fields)
@@ -189,6 +194,19 @@ def _field(info: ClassInfo, name: str, place: Place) -> tuple[Written, bool] | N
             return ((declared[0], there), True) if told and (flag or takes_fields(one)) else None
     alone = [assigned.off for _, found in every for assigned in found]
     return (alone[0], True) if len(alone) == 1 and alone[0] is not None else None
+
+
+def _handed_in(info: ClassInfo, name: str, place: Place) -> Written | None:
+    """The parameter with a default of a method that alone gives an attribute something: whoever asks for that has
+    called it, `def __call__(self, scale=4.0): self._scale = scale`."""
+    stored = all_stored(info, name, place)
+    part, path, routine = stored[0] if len(stored) == 1 else (None, "", None)
+    if part is None or routine is None or routine.name in MAKERS or any(declared_in(info.node, name)):
+        return None
+    param = _param(bound_to(part, path), routine.node)
+    if param is None or type(param.default) is not CONST or not steady(param.name, routine):
+        return None
+    return core.Name(param.name, part.at), place.of(routine)
 
 
 def _left_with(info: ClassInfo, name: str, fixed: list[Assigned], place: Place) -> Assigned | None:
