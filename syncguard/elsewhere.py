@@ -49,6 +49,7 @@ from syncguard.places import Places
 from syncguard.templates import Templates
 from syncguard.terms import Fact, Finding
 from syncguard.texts import Files, outermost, packages
+from syncguard.turned_outside import turned_outside
 from syncguard.unheard import unheard
 from syncguard.unnamed import astray, left_to, lonely, uncalled, unnamed
 
@@ -81,6 +82,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     left: Left  # what is never set of the objects that these files make
     for_others: Callable[[Where], bool]  # whether a class is said to be there for others
     set_outside: Callable[[Where, str], bool]  # whether another file gives an object of it such an attribute
+    turned: Callable[[Fact, str], bool]  # whether a file sets an option that a class has for all
     lonely: Callable[[Collection[Where]], bool]  # whether nobody else may call one of these functions
     places: Places
 
@@ -109,7 +111,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
         needs, asks = one.needs.get(place, ()), one.wants.get(place, ())
         finding = self._warmed(self._asking(finding, where, asks), where, needs, asks)
         finding = as_brought(finding, self.calls, self.hot)
-        finding = _unless_set(finding) if not self.there.may_be(where, needs, asks) else finding
+        finding = self._unless_set(finding, path) if not self.there.may_be(where, needs, asks) else finding
         if where in self.unmade and _by_its_class(finding, where):
             finding = replace(finding, hot_path=(*finding.hot_path, Fact(f"but {self.unmade[where]}", 0)))
         finding = unless_made_so(unless_given(finding), self.calls, self.left, self.for_others, self.set_outside)
@@ -157,6 +159,14 @@ class Elsewhere(msgspec.Struct, frozen=True):
             often = for_start(way) and self._turns(where, finding.site.line)
             return finding if sends or often or (lasts and of_a_run(way)) else replace(finding, heat=heat, hot_path=way)
         return finding
+
+    def _unless_set(self, finding: Finding, path: str) -> Finding:
+        """A finding where nobody is known to set the option that it needs, and nothing to run it at every step, as one
+        of what runs now and then."""
+        off = [one for one in finding.options if off_by_default(one)] if finding.heat == "unknown" else []
+        if not off or all(self.turned(one, path) for one in off):
+            return finding
+        return replace(finding, heat="amortized", hot_path=(Fact(UNASKED, 0),))
 
     def _turns(self, where: Where, line: int) -> bool:
         """Whether a line of a function stands in a loop of it that may turn often."""
@@ -206,6 +216,7 @@ def elsewhere(
         made_for=made_behind(calls, holding),
         unused=_unused({path for path, _ in asked}, files, places),
         sent=Sent(calls, callers, apart_from),
+        turned=lambda option, path: turned_outside(option, path, files),
         lonely=apart_from,
         uncalled=uncalled(((path, f.name) for path, f in unknown if f.alone), files, places),
         forsaken=forsaken(asked, calls, callers, hot, files, places),
@@ -298,11 +309,3 @@ def untold(finding: Finding, options: Iterable[Fact]) -> list[Fact]:
     """Those of some options that a finding does not tell itself."""
     had = {question_of(bare(fact)) for fact in finding.options}
     return [fact for fact in options if question_of(bare(fact)) not in had]
-
-
-def _unless_set(finding: Finding) -> Finding:
-    """A finding where nobody is known to set the option that it needs, and nothing to run it at every step, as one of
-    what runs now and then."""
-    if finding.heat != "unknown" or not any(map(off_by_default, finding.options)):
-        return finding
-    return replace(finding, heat="amortized", hot_path=(Fact(UNASKED, 0),))

@@ -13,18 +13,16 @@ from syncguard.infer.branches.passing import given, positional, spread
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import calls_of
 from syncguard.infer.classes import ClassInfo
-from syncguard.infer.domain.values import Call, ClassOf, Named, Source
+from syncguard.infer.domain.values import Call, ClassOf, Named
 from syncguard.infer.expressions.attributes import decorators
-from syncguard.infer.modules import looks_for
-from syncguard.infer.parts import NAMED
 from syncguard.infer.routine import Frame, Routine
 from syncguard.judge.bound import bound_to, given_back, left_with, path_of, put_back
 from syncguard.judge.calling import Stored
 from syncguard.judge.carried import carried
 from syncguard.judge.classes import classes_of
-from syncguard.judge.configured import off_until_set
+from syncguard.judge.constants import of_class, of_module
 from syncguard.judge.declared import counts, declared_in, takes_fields
-from syncguard.judge.defaults import NOTHING, Place, Sources, Written, bound_once, is_carrier, is_data, of_number
+from syncguard.judge.defaults import NOTHING, Place, Sources, Written, is_carrier, is_data
 from syncguard.judge.taken_over import taken_over
 from syncguard.judge.turned import MAKERS, turned_on
 from syncguard.read import core
@@ -60,7 +58,7 @@ def _of_attribute(of: Node, name: str, place: Place) -> Sources:
     classes = classes_of(of, place)
     kept = None if any(has(info, name) for info in classes) else _kept(of, name, place)
     if kept is not None or not classes:
-        return kept or _of_module(of, name, place) or _of_parser(of, name, place)
+        return kept or of_module(of, name, place) or of_class(of, name, place) or _of_parser(of, name, place)
     found = [_property(info, name, place) for info in classes]
     if all(found):
         return Sources(tuple([one for one in found if one is not None]), option=False)
@@ -138,19 +136,6 @@ def maker_of(info: ClassInfo) -> Routine | None:
     """The constructor of a class."""
     member = info.find("__init__")
     return member[0].routine if member is not None and type(member[0]) is Call else None
-
-
-def _of_module(of: Node, name: str, place: Place) -> Sources | None:
-    """A constant of another file that is asked for by the name of the file, and a number of a library."""
-    held = place.frame.lookup(of.id) if type(of) is NAME else None
-    if type(held) is Named:
-        return of_number(place.frame.world.resolved(f"{held.name}.{name}"), place)
-    home = place.frame.world.interface(held.place) if type(held) is Source else None
-    if home is None or home.top is None:
-        return None
-    looks_for(NAMED + name, home.path, place.routine)
-    found = bound_once(home, name) or off_until_set(name, home, place.frame.world.places)
-    return Sources(((found, place.of(home.top)),)) if found is not None else None
 
 
 def _of_parser(of: Node, name: str, place: Place) -> Sources:

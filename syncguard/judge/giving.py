@@ -216,10 +216,11 @@ class Given:
         if function is None or not every or where in met or len(met) > DEEPEST:
             return False
         met.append(where)
-        return all(
-            denied(call, asks) or bool((above := handed_on(call, asks)) and self._denied(caller, above, met))
-            for caller, _, call in every
-        )
+        for caller, _, call in every:
+            above = () if denied(call, asks) else handed_on(call, asks)
+            if not (denied(call, asks) or (above and self._denied(caller, above, met))):
+                return False
+        return True
 
     @cached_property
     def functions(self) -> dict[Where, Function]:
