@@ -337,7 +337,9 @@ def scaled(x: torch.Tensor, other: torch.Tensor | float, cap: float):
 
 
 @pytest.mark.parametrize("first", ["x.sum().item()", "float(x.sum())", "int(x.max())", "x.item() + 1"])
-@pytest.mark.parametrize("test", ["torch.is_tensor(n)", "isinstance(n, torch.Tensor)", "x.is_cuda and torch.is_tensor(n)"])
+@pytest.mark.parametrize(
+    "test", ["torch.is_tensor(n)", "isinstance(n, torch.Tensor)", "x.is_cuda and torch.is_tensor(n)"]
+)
 def test_a_number_that_was_read_is_no_tensor(tmp_path: Path, first: str, test: str) -> None:
     found = waits(tmp_path, READ.format(first=first, test=test, more="pass"))
     assert "SG302" not in [code for _, _, code in found]
