@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from syncguard.asked_for import AskedFor
+from syncguard.brings import taken_whole
 from syncguard.errands import Errands, Told
 from syncguard.examine import Examined
 from syncguard.forsaken import Forsaken, forsaken
@@ -48,7 +49,7 @@ from syncguard.mentions import Mentions
 from syncguard.places import Places
 from syncguard.templates import Templates
 from syncguard.terms import Fact, Finding
-from syncguard.texts import Files, outermost, packages
+from syncguard.texts import Files, module_name, outermost, packages
 from syncguard.turned_outside import turned_outside
 from syncguard.unheard import unheard
 from syncguard.unnamed import astray, left_to, lonely, uncalled, unnamed
@@ -83,7 +84,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     for_others: Callable[[Where], bool]  # whether a class is said to be there for others
     set_outside: Callable[[Where, str], bool]  # whether another file gives an object of it such an attribute
     turned: Callable[[Fact, str], bool]  # whether a file sets an option that a class has for all
-    lonely: Callable[[Collection[Where]], bool]  # whether nobody else may call one of these functions
+    alone: Callable[[Collection[Where]], bool]  # whether nobody may call one of these functions but those that do
     places: Places
 
     def told(self, findings: Sequence[Finding], one: Examined) -> list[Finding]:
@@ -120,7 +121,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
             finding = unless_made_with(finding, own, made_so, self.gifts(own), self.for_others, self.set_outside)
         if finding.heat != "unknown":
             return finding
-        if (barred := self.given.nowhere(where, asks, self.lonely)) is not None:
+        if (barred := self.given.nowhere(where, asks, self.alone)) is not None:
             return replace(finding, heat="cold", hot_path=(barred,))
         if more := untold(finding, self.given.refused(where, asks)):
             finding = replace(finding, options=(*more, *finding.options))
@@ -217,7 +218,7 @@ def elsewhere(
         unused=_unused({path for path, _ in asked}, files, places),
         sent=Sent(calls, callers, apart_from),
         turned=lambda option, path: turned_outside(option, path, files),
-        lonely=apart_from,
+        alone=lambda every: apart_from(every) and not any(_is_said_to_be_for_others(one, files) for one in every),
         uncalled=uncalled(((path, f.name) for path, f in unknown if f.alone), files, places),
         forsaken=forsaken(asked, calls, callers, hot, files, places),
         made=made,
@@ -264,11 +265,23 @@ def _is_for_others(where: Where, calls: Calls, files: Files, places: Places) -> 
     """Whether a class is there for others, as its file says, or an `__init__.py` around it, or stands in no package; or
     whether a file names it of which nobody knows what it calls: a configuration."""
     path, name = where
-    said = re.search(rf"^__all__\b[^\])]*['\"]{name}['\"]", files.text(path), re.MULTILINE)
-    if said is not None or not _unseen_outside({where: Fact("", 0)}, files):
+    if _is_listed(where, files) or not _unseen_outside({where: Fact("", 0)}, files):
         return True
     naming = files.naming({name}, outermost(path))[name]
     return any(one not in calls and not places.is_test(one) for one in naming)
+
+
+def _is_listed(where: Where, files: Files) -> bool:
+    """Whether a file lists a name of its own among those that are there for others."""
+    like = rf"^__all__\b[^\])]*['\"]{where[1]}['\"]"
+    return re.search(like, files.text(where[0]), re.MULTILINE) is not None
+
+
+def _is_said_to_be_for_others(where: Where, files: Files) -> bool:
+    """The same, or whether another one takes all that it has."""
+    module = module_name(where[0])
+    naming = files.naming({module}, outermost(where[0]))[module]
+    return _is_listed(where, files) or taken_whole(where[0], naming, files)
 
 
 def _is_set_outside(where: Where, name: str, files: Files) -> bool:

@@ -139,6 +139,7 @@ def test_where_all_calls_give_otherwise_nothing_leads(call: str, ops: str) -> No
     ("call", "more", "init", "options"),
     [
         ("one_hot(x, 3)", "", "from .ops import one_hot\n", [NONE]),  # it is there for others
+        ("one_hot(x, 3)", "", "from .ops import *\n", [NONE]),
         ("one_hot(x, 3)", "\n\nRULES = {'one': one_hot}\n", "", [NONE]),
         ("one_hot(x, 3) + one_hot(x)", "", "", []),
         ("one_hot(x, size)", "", "", []),
@@ -148,6 +149,10 @@ def test_where_all_calls_give_otherwise_nothing_leads(call: str, ops: str) -> No
 )
 def test_who_else_calls_may_lead_there(call: str, more: str, init: str, options: list[str]) -> None:
     assert nowhere(call, more, init) == ("unknown", options)
+
+
+def test_what_its_file_lists_is_there_for_others() -> None:
+    assert nowhere("one_hot(x, 3)", ops="\n\n__all__ = ['one_hot']\n") == ("unknown", [NONE])
 
 
 @pytest.mark.parametrize("init", ["", "from .ops import inner\n"])
