@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
 from msgspec.structs import replace
 
 from syncguard.asked_for import AskedFor
+from syncguard.brings import taken_whole
 from syncguard.errands import Errands, Told
 from syncguard.examine import Examined
 from syncguard.forsaken import Forsaken, forsaken
@@ -49,7 +50,8 @@ from syncguard.once import Once
 from syncguard.places import Places
 from syncguard.templates import Templates
 from syncguard.terms import Fact, Finding
-from syncguard.texts import Files, outermost, packages
+from syncguard.texts import Files, module_name, outermost, packages
+from syncguard.turned_outside import turned_outside
 from syncguard.unheard import unheard
 from syncguard.unnamed import astray, left_to, lonely, uncalled, unnamed
 
@@ -83,6 +85,8 @@ class Elsewhere(msgspec.Struct, frozen=True):
     left: Left  # what is never set of the objects that these files make
     for_others: Callable[[Where], bool]  # whether a class is said to be there for others
     set_outside: Callable[[Where, str], bool]  # whether another file gives an object of it such an attribute
+    turned: Callable[[Fact, str], bool]  # whether a file sets an option that a class has for all
+    alone: Callable[[Collection[Where]], bool]  # whether nobody may call one of these functions but those that do
     places: Places
 
     def told(self, findings: Sequence[Finding], one: Examined) -> list[Finding]:
@@ -110,7 +114,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
         needs, asks = one.needs.get(place, ()), one.wants.get(place, ())
         finding = self._warmed(self._asking(finding, where, asks), where, needs, asks)
         finding = as_brought(finding, self.calls, self.hot)
-        finding = _unless_set(finding) if not self.there.may_be(where, needs, asks) else finding
+        finding = self._unless_set(finding, path) if not self.there.may_be(where, needs, asks) else finding
         if where in self.unmade and _by_its_class(finding, where):
             finding = replace(finding, hot_path=(*finding.hot_path, Fact(f"but {self.unmade[where]}", 0)))
         if where in self.once and _by_itself(finding):
@@ -122,6 +126,10 @@ class Elsewhere(msgspec.Struct, frozen=True):
             finding = unless_made_with(finding, own, made_so, self.gifts(own), self.for_others, self.set_outside)
         if finding.heat != "unknown":
             return finding
+        if (barred := self.given.nowhere(where, asks, self.alone)) is not None:
+            return replace(finding, heat="cold", hot_path=(barred,))
+        if more := untold(finding, self.given.refused(where, asks)):
+            finding = replace(finding, options=(*more, *finding.options))
         if path in self.unused or where in self.uncalled:
             return replace(finding, heat="cold", hot_path=(Fact(self.unused.get(path, UNCALLED), 0),))
         if where in self.forsaken.left_over:
@@ -158,6 +166,14 @@ class Elsewhere(msgspec.Struct, frozen=True):
             return finding if sends or often or (lasts and of_a_run(way)) else replace(finding, heat=heat, hot_path=way)
         return finding
 
+    def _unless_set(self, finding: Finding, path: str) -> Finding:
+        """A finding where nobody is known to set the option that it needs, and nothing to run it at every step, as one
+        of what runs now and then."""
+        off = [one for one in finding.options if off_by_default(one)] if finding.heat == "unknown" else []
+        if not off or all(self.turned(one, path) for one in off):
+            return finding
+        return replace(finding, heat="amortized", hot_path=(Fact(UNASKED, 0),))
+
     def _turns(self, where: Where, line: int) -> bool:
         """Whether a line of a function stands in a loop of it that may turn often."""
         return any(in_loop(one, line) for one in self.calls.get(where[0], ()) if one.name == where[1])
@@ -190,11 +206,15 @@ def elsewhere(
     makers = namers(calls)
     errands = Errands(calls, hot, files, places)
     once = Once({*_holding(examined, _by_itself)}, calls, errands, files, places)
+
+    def apart_from(functions: Collection[Where]) -> bool:
+        return lonely(functions, callers, files, places)
+
     return Elsewhere(
         calls,
         hot,
         There(Entries(callers, hot), hot, doubted(calls, hot)),
-        Given(callers),
+        Given(callers, calls),
         hosted,
         rare,
         errands=errands.of(asked, once.callers),
@@ -204,7 +224,9 @@ def elsewhere(
         made_there=_unseen_outside(made_on_host(calls, holding), files),
         made_for=made_behind(calls, holding),
         unused=_unused({path for path, _ in asked}, files, places),
-        sent=Sent(calls, callers, lambda every: lonely(every, callers, files, places)),
+        sent=Sent(calls, callers, apart_from),
+        turned=lambda option, path: turned_outside(option, path, files),
+        alone=lambda every: apart_from(every) and not any(_is_said_to_be_for_others(one, files) for one in every),
         uncalled=uncalled(((path, f.name) for path, f in unknown if f.alone), files, places),
         forsaken=forsaken(asked, calls, callers, hot, files, places),
         made=made,
@@ -257,11 +279,23 @@ def _is_for_others(where: Where, calls: Calls, files: Files, places: Places) -> 
     """Whether a class is there for others, as its file says, or an `__init__.py` around it, or stands in no package; or
     whether a file names it of which nobody knows what it calls: a configuration."""
     path, name = where
-    said = re.search(rf"^__all__\b[^\])]*['\"]{name}['\"]", files.text(path), re.MULTILINE)
-    if said is not None or not _unseen_outside({where: Fact("", 0)}, files):
+    if _is_listed(where, files) or not _unseen_outside({where: Fact("", 0)}, files):
         return True
     naming = files.naming({name}, outermost(path))[name]
     return any(one not in calls and not places.is_test(one) for one in naming)
+
+
+def _is_listed(where: Where, files: Files) -> bool:
+    """Whether a file lists a name of its own among those that are there for others."""
+    like = rf"^__all__\b[^\])]*['\"]{where[1]}['\"]"
+    return re.search(like, files.text(where[0]), re.MULTILINE) is not None
+
+
+def _is_said_to_be_for_others(where: Where, files: Files) -> bool:
+    """The same, or whether another one takes all that it has."""
+    module = module_name(where[0])
+    naming = files.naming({module}, outermost(where[0]))[module]
+    return _is_listed(where, files) or taken_whole(where[0], naming, files)
 
 
 def _is_set_outside(where: Where, name: str, files: Files) -> bool:
@@ -304,11 +338,3 @@ def untold(finding: Finding, options: Iterable[Fact]) -> list[Fact]:
     """Those of some options that a finding does not tell itself."""
     had = {question_of(bare(fact)) for fact in finding.options}
     return [fact for fact in options if question_of(bare(fact)) not in had]
-
-
-def _unless_set(finding: Finding) -> Finding:
-    """A finding where nobody is known to set the option that it needs, and nothing to run it at every step, as one of
-    what runs now and then."""
-    if finding.heat != "unknown" or not any(map(off_by_default, finding.options)):
-        return finding
-    return replace(finding, heat="amortized", hot_path=(Fact(UNASKED, 0),))

@@ -23,6 +23,7 @@ SCRIPT: Final = re.compile(r"""^if __name__ == ["']__main__["']""", re.MULTILINE
 STARTS: Final = re.compile(r"""^if\b[^\n]*\b__main__\b|^(?:async )?def main\b|^[A-Za-z_][\w.]*\(""", re.MULTILINE)
 MANY: Final = 20  # modules of a package of which most are named by others
 RARE: Final = 10  # one of so many modules may not be
+BRINGS: Final = re.compile(r"^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]*(?:\([^)]*\)|[^\n]*)", re.MULTILINE)
 UNREAD: Final = re.compile(SAID, re.DOTALL | re.MULTILINE)
 MADE_UP: Final = re.compile(r"""\bgetattr\([^,()]+,\s*(?!["'])""")  # a method by a name that is not written there
 MADE_UP_HERE: Final = re.compile(r"\b(?:globals\(|vars\(\)|sys\.modules\b)")  # the same of what a file defines
@@ -106,9 +107,18 @@ def lonely(functions: Collection[Where], callers: Callers, files: Files, places:
     for where, others in _naming({one: outermost(one[0]) for one in functions}, files).items():
         known = {caller[0] for caller, _, _ in callers.get(where, ())}
         unseen = [one for one in others if _counts(one, where[0], places) and one not in known]
+        handing = [one for one in others if one in known and one != where[0] and "." not in where[1]]
+        if any(_hands_on(where[1], files.text(one)) for one in handing if not places.is_test(one)):
+            return False
         if not outermost(where[0]) or any(_may_call(where[1], files.text(one)) for one in unseen):
             return False
     return True
+
+
+def _hands_on(function: str, text: str) -> bool:
+    """Whether the code of a text names a function somewhere else than where it brings it in, or calls it."""
+    code = BRINGS.sub("", UNREAD.sub("", text))
+    return re.search(rf"\b{function}\b(?!\s*\()", code) is not None
 
 
 def _may_call(function: str, text: str) -> bool:

@@ -88,6 +88,78 @@ def test_what_is_written_out_is_compared(call: str, heat: str) -> None:
     assert told("scatter(x, index, kind='max')", "kind == 'mean'")[0] == "amortized"
 
 
+ONE_HOT = """
+import torch
+
+
+def one_hot(x: torch.Tensor, size: int | None = None):
+    if size is None:
+        size = int(x.max()) + 1
+    return torch.zeros(x.size(0), size).scatter_(1, x, 1.0)
+"""
+INNER = """
+
+def inner(x, size=None):
+    return one_hot(x, size)
+"""
+USES = """
+from .ops import {names}
+
+
+def loss(x, y, size=None):
+    return {call} - y
+"""
+
+
+def nowhere(call: str, more: str = "", init: str = "", ops: str = "") -> tuple[str, list[str]]:
+    names = ", ".join(name for name in ("inner", "one_hot") if name in call)
+    uses = USES.format(call=call, names=names) + more
+    files = {"pkg/__init__.py": init, "pkg/ops.py": ONE_HOT + ops, "pkg/loss.py": uses}
+    finding = found(files)["pkg/ops.py"]
+    return finding.heat, [fact.text for fact in (*finding.hot_path, *finding.options)]
+
+
+@pytest.mark.parametrize(
+    ("call", "ops"),
+    [
+        ("one_hot(x, 3)", ""),
+        ("one_hot(x, max(2, y.shape[1]))", ""),
+        ("one_hot(x, size=len(y)) + one_hot(y, 2)", ""),
+        ("sum([one_hot(one, 7) for one in x])", ""),
+        ("inner(x, y.size(0))", INNER),
+        ("inner(x, y.size(0)) + one_hot(y, 2)", INNER),
+    ],
+)
+def test_where_all_calls_give_otherwise_nothing_leads(call: str, ops: str) -> None:
+    told = "as far as we see, `size is None` holds for none of its calls"
+    assert nowhere(call, ops=ops) == ("cold", [told])
+
+
+@pytest.mark.parametrize(
+    ("call", "more", "init", "options"),
+    [
+        ("one_hot(x, 3)", "", "from .ops import one_hot\n", [NONE]),  # it is there for others
+        ("one_hot(x, 3)", "", "from .ops import *\n", [NONE]),
+        ("one_hot(x, 3)", "\n\nRULES = {'one': one_hot}\n", "", [NONE]),
+        ("one_hot(x, 3) + one_hot(x)", "", "", []),
+        ("one_hot(x, size)", "", "", []),
+        ("one_hot(x, 3)", "\n\ndef other(x):\n    return one_hot(x)\n", "", []),
+        ("one_hot(x, min(x))", "", "", []),
+    ],
+)
+def test_who_else_calls_may_lead_there(call: str, more: str, init: str, options: list[str]) -> None:
+    assert nowhere(call, more, init) == ("unknown", options)
+
+
+def test_what_its_file_lists_is_there_for_others() -> None:
+    assert nowhere("one_hot(x, 3)", ops="\n\n__all__ = ['one_hot']\n") == ("unknown", [NONE])
+
+
+@pytest.mark.parametrize("init", ["", "from .ops import inner\n"])
+def test_who_hands_it_on_may_be_called_by_others(init: str) -> None:
+    assert nowhere("inner(x, 3)", init=init, ops=INNER)[0] == ("unknown" if init else "cold")
+
+
 READ = """
 import torch
 

@@ -165,3 +165,52 @@ def test_what_is_defined_in_a_method_and_sets_an_attribute_asks_the_same_object(
             return read(x)
     """
     assert told(text) == [["only where `self.exact` holds; by default `self.exact` is `False`"]]
+
+
+PIPELINE = """
+    class Pipeline:
+        {maker}
+
+        @property
+        def guides(self):
+            return self._scale > 1.0
+
+        {more}
+
+        def __call__(self, x, scale{default}, twice: bool = False):
+            self._scale = {kept}
+            if {test}:
+                return x.sum().item()
+            return 0
+    """
+
+
+@pytest.mark.parametrize(
+    ("test", "default", "expected"),
+    [
+        ("not self.guides", ": float = 4.0", ["`not self.guides` holds; by default `scale` is `4.0`"]),
+        ("self.guides", ": float = 1.0", ["`self.guides` holds; by default `scale` is `1.0`"]),
+        ("self._scale == 0", "=1", ["`self._scale == 0` holds; by default `scale` is `1`"]),
+        ("self.guides", ": float = 4.0", []),
+        ("self.guides", "", []),
+    ],
+)
+def test_what_a_method_alone_gives_its_object_is_what_it_is_given(test: str, default: str, expected: list[str]) -> None:
+    text = PIPELINE.format(test=test, default=default, maker="", kept="scale", more="")
+    [options] = told(text)
+    assert [one.replace("`self.guides` does not hold", "`not self.guides` holds") for one in options] == [
+        f"only where {one}" for one in expected
+    ]
+
+
+@pytest.mark.parametrize(
+    ("maker", "kept", "more"),
+    [
+        ("def __init__(self):\n            self._scale = 0.0", "scale", ""),
+        ("", "scale", "def guide(self):\n            self._scale = 0.5"),
+        ("", "max(scale, x.shape[0])", ""),
+        ("_scale: float = 0.0", "scale", ""),
+    ],
+)
+def test_what_may_be_given_by_others_too_is_no_option(maker: str, kept: str, more: str) -> None:
+    assert told(PIPELINE.format(test="not self.guides", default="=4.0", maker=maker, kept=kept, more=more)) == [[]]

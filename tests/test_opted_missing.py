@@ -128,3 +128,53 @@ def test_what_every_call_must_say_may_be_none(declared: str, test: str, option: 
             return x.sum().item()
     """
     assert told(text) == [[option] if option else []]
+
+
+HANDS_ON = """
+    def _pick(x, boxes: torch.Tensor | None = None, cuts: list[float] | None = None):
+        if {test}:
+            return x.sum().item()
+        return 0
+
+
+    def pick(x, boxes: torch.Tensor | None = None, cuts: list[float] | None = None):
+        return {call}
+    """
+
+
+@pytest.mark.parametrize(
+    ("test", "call", "expected"),
+    [
+        ("boxes is not None", "_pick(x, boxes)", ["only where `boxes` is given"]),
+        ("boxes is None", "_pick(x, boxes=boxes)", ["only where `boxes` is not given"]),
+        ("isinstance(cuts, list)", "_pick(x, boxes, cuts)", ["only where `cuts` is a list"]),
+        ("boxes is not None", "_pick(x, boxes) + _pick(x, x)", []),
+        ("boxes is not None", "_pick(x, boxes * 2)", []),
+        ("isinstance(cuts, list)", "_pick(x, cuts=[0.5])", []),
+    ],
+)
+def test_what_a_private_function_is_handed_on_may_be_left_out(test: str, call: str, expected: list[str]) -> None:
+    assert told(HANDS_ON.format(test=test, call=call))[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("test", "told_so"),
+    [
+        ("size > 1", True),
+        ("size != 1", True),
+        ("size == 2", True),
+        ("size == 1", False),
+        ("size <= 1", False),
+        ("get_context_parallel_size() > 1", True),
+        ("get_data_parallel_world_size() > 1", False),
+    ],
+)
+def test_over_how_many_devices_a_model_is_spread_is_an_option(test: str, told_so: bool) -> None:
+    text = f"""
+    def gather(x, get_context_parallel_size, get_data_parallel_world_size):
+        size = get_tensor_model_parallel_world_size(with_group=False)
+        if {test}:
+            return x.sum().item()
+        return 0
+    """
+    assert told(text) == [[f"only where `{test}` holds"] if told_so else []]

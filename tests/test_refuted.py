@@ -324,3 +324,38 @@ def test_what_its_own_file_gives_a_tensor_others_may_give_an_array(tmp_path: Pat
     path = tmp_path / "net.py"
     path.write_text(EITHER)
     assert [one.code for one in pipeline.check([str(path)], Config(cache=False, heat="all")).findings] == ["SG302"]
+
+
+READ = """
+def scaled(x: torch.Tensor, other: torch.Tensor | float, cap: float):
+    n = {first}
+    {more}
+    if {test}:
+        return torch.tensor(cap, device=n.device)
+    return cap
+"""
+
+
+@pytest.mark.parametrize("first", ["x.sum().item()", "float(x.sum())", "int(x.max())", "x.item() + 1"])
+@pytest.mark.parametrize(
+    "test", ["torch.is_tensor(n)", "isinstance(n, torch.Tensor)", "x.is_cuda and torch.is_tensor(n)"]
+)
+def test_a_number_that_was_read_is_no_tensor(tmp_path: Path, first: str, test: str) -> None:
+    found = waits(tmp_path, READ.format(first=first, test=test, more="pass"))
+    assert "SG302" not in [code for _, _, code in found]
+
+
+@pytest.mark.parametrize(
+    ("first", "more", "test"),
+    [
+        ("x.sum()", "pass", "torch.is_tensor(n)"),
+        ("x.item()", "if cap > 1: n = x", "torch.is_tensor(n)"),
+        ("x.item()", "n = other", "torch.is_tensor(n)"),
+        ("x.item()", "for n in (n, x): print(cap)", "torch.is_tensor(n)"),
+        ("x.item()", "pass", "not torch.is_tensor(n)"),
+        ("x.item()", "pass", "cap > 1 or torch.is_tensor(n)"),
+    ],
+)
+def test_what_may_be_one_by_then_may_be_asked_for_it(tmp_path: Path, first: str, more: str, test: str) -> None:
+    found = waits(tmp_path, READ.format(first=first, test=test, more=more))
+    assert "SG302" in [code for _, _, code in found]

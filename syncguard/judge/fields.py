@@ -8,24 +8,23 @@ from collections.abc import Iterator
 import msgspec
 from msgspec.structs import replace
 
+from syncguard.infer.branches.arms import steady
 from syncguard.infer.branches.passing import given, positional, spread
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import calls_of
 from syncguard.infer.classes import ClassInfo
-from syncguard.infer.domain.values import Call, ClassOf, Named, Source
+from syncguard.infer.domain.values import Call, ClassOf, Named
 from syncguard.infer.expressions.attributes import decorators
-from syncguard.infer.modules import looks_for
-from syncguard.infer.parts import NAMED
 from syncguard.infer.routine import Frame, Routine
 from syncguard.judge.bound import bound_to, given_back, left_with, path_of, put_back
 from syncguard.judge.calling import Stored
 from syncguard.judge.carried import carried
 from syncguard.judge.classes import classes_of
-from syncguard.judge.configured import off_until_set
+from syncguard.judge.constants import of_class, of_module
 from syncguard.judge.declared import counts, declared_in, takes_fields
-from syncguard.judge.defaults import NOTHING, Place, Sources, Written, bound_once, is_carrier, is_data, of_number
+from syncguard.judge.defaults import NOTHING, Place, Sources, Written, is_carrier, is_data
 from syncguard.judge.taken_over import taken_over
-from syncguard.judge.turned import turned_on
+from syncguard.judge.turned import MAKERS, turned_on
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, CALL, CHOOSE, CONST, FUNCTION, NAME
@@ -59,13 +58,17 @@ def _of_attribute(of: Node, name: str, place: Place) -> Sources:
     classes = classes_of(of, place)
     kept = None if any(has(info, name) for info in classes) else _kept(of, name, place)
     if kept is not None or not classes:
-        return kept or _of_module(of, name, place) or _of_parser(of, name, place)
+        return kept or of_module(of, name, place) or of_class(of, name, place) or _of_parser(of, name, place)
     found = [_property(info, name, place) for info in classes]
     if all(found):
         return Sources(tuple([one for one in found if one is not None]), option=False)
     fields = [_field(info, name, place) for info in classes]
     written = tuple([one[0] for one in fields if one is not None])
     if len(written) < len(fields) or any(found):
+        handed = [_handed_in(info, name, place) for info in classes] if not any(found) else [None]
+        if all(handed):
+            told = tuple([one for one in handed if one is not None])
+            return Sources(told, option=False, data=lambda: _holds_tensor(classes, name, place.frame))
         silent = not any(has(info, name) for info in classes)
         return Sources(taken_over(classes, name, place), option=False) if silent else NOTHING
     hangs = not all(one is not None and one[1] for one in fields)
@@ -135,19 +138,6 @@ def maker_of(info: ClassInfo) -> Routine | None:
     return member[0].routine if member is not None and type(member[0]) is Call else None
 
 
-def _of_module(of: Node, name: str, place: Place) -> Sources | None:
-    """A constant of another file that is asked for by the name of the file, and a number of a library."""
-    held = place.frame.lookup(of.id) if type(of) is NAME else None
-    if type(held) is Named:
-        return of_number(place.frame.world.resolved(f"{held.name}.{name}"), place)
-    home = place.frame.world.interface(held.place) if type(held) is Source else None
-    if home is None or home.top is None:
-        return None
-    looks_for(NAMED + name, home.path, place.routine)
-    found = bound_once(home, name) or off_until_set(name, home, place.frame.world.places)
-    return Sources(((found, place.of(home.top)),)) if found is not None else None
-
-
 def _of_parser(of: Node, name: str, place: Place) -> Sources:
     """What a file's parser of arguments says that one is where it is not given."""
     found = place.callers.parsed.get(name, ()) if carried(of, is_carrier(place)) else ()
@@ -189,6 +179,19 @@ def _field(info: ClassInfo, name: str, place: Place) -> tuple[Written, bool] | N
             return ((declared[0], there), True) if told and (flag or takes_fields(one)) else None
     alone = [assigned.off for _, found in every for assigned in found]
     return (alone[0], True) if len(alone) == 1 and alone[0] is not None else None
+
+
+def _handed_in(info: ClassInfo, name: str, place: Place) -> Written | None:
+    """The parameter with a default of a method that alone gives an attribute something: whoever asks for that has
+    called it, `def __call__(self, scale=4.0): self._scale = scale`."""
+    stored = all_stored(info, name, place)
+    part, path, routine = stored[0] if len(stored) == 1 else (None, "", None)
+    if part is None or routine is None or routine.name in MAKERS or any(declared_in(info.node, name)):
+        return None
+    param = _param(bound_to(part, path), routine.node)
+    if param is None or type(param.default) is not CONST or not steady(param.name, routine):
+        return None
+    return core.Name(param.name, part.at), place.of(routine)
 
 
 def _left_with(info: ClassInfo, name: str, fixed: list[Assigned], place: Place) -> Assigned | None:

@@ -4,10 +4,10 @@ what a function is given for `steps` may be off wherever it is called, `refine(x
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cached_property
 from typing import Final
 
-import msgspec
 from msgspec.structs import replace
 
 from syncguard.infer.branches.asking import spelled_out
@@ -21,8 +21,8 @@ from syncguard.infer.tell import Texts, snippet
 from syncguard.judge.called import TENSOR, Ask, Function, Gift, Where
 from syncguard.judge.calling import Callers, Made, call_at
 from syncguard.judge.defaults import Place, bound, bound_before
-from syncguard.judge.denied import comes_out
-from syncguard.judge.entries import SEEN
+from syncguard.judge.denied import comes_out, denied, handed_on
+from syncguard.judge.entries import DEEPEST, SEEN
 from syncguard.judge.entries import Callers as Entered
 from syncguard.judge.filled import is_count, is_something
 from syncguard.judge.opted import BY_DEFAULT, ONLY, only_where, shown
@@ -30,7 +30,7 @@ from syncguard.judge.settled import COMPARE, told_of
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import At, Node
-from syncguard.read.tags import CALL, CONST, FUNCTION, IF, NAME
+from syncguard.read.tags import CALL, CHOOSE, CONST, FUNCTION, IF, NAME
 from syncguard.read.walk import walk
 from syncguard.terms import Fact
 
@@ -40,7 +40,7 @@ IS_GIVEN: Final = re.compile(rf"({ONLY}`(\w+) is not None` holds){re.escape(BY_D
 
 def asks_of(context: Context, routine: Routine, world: World, text_of: Texts) -> tuple[Ask, ...]:
     """What a place asks of the parameters of its function, each by itself, that these have yet from who calls it."""
-    free = _free(routine) if context.tests else frozenset()
+    free = _params(routine) if context.tests else frozenset()
     lines, frame = text_of(routine.home.path), Frame(world, routine, {})
     found: list[Ask] = []
     if not free:
@@ -48,7 +48,7 @@ def asks_of(context: Context, routine: Routine, world: World, text_of: Texts) ->
     for written, wanted in context.tests:
         for test, outcome in necessary(spelled_out(written, frame), wanted):
             name, what, value = _asked(test)
-            if name in free:
+            if name in free and _is_as_given(name, test, routine):
                 found.append(Ask(name, what, value, outcome, snippet(test.at, lines), test.at[0]))
     return tuple(found)
 
@@ -63,10 +63,20 @@ def as_tensor(sighting: Sighting, routine: Routine) -> tuple[Ask, ...]:
 
 def _free(routine: Routine) -> frozenset[str]:
     """The parameters of a function that have what they were given; of one that calls itself, none."""
+    return frozenset([name for name in _params(routine) if not binders(routine).get(name)])
+
+
+def _params(routine: Routine) -> frozenset[str]:
+    """The parameters of a function; of one that calls itself, none."""
     node = routine.node
-    if type(node) is not FUNCTION or routine in routine.calls:
-        return frozenset()
-    return frozenset([param.name for param in node.params if not binders(routine).get(param.name)])
+    known = type(node) is FUNCTION and routine not in routine.calls
+    return frozenset([param.name for param in node.params]) if type(node) is FUNCTION and known else frozenset()
+
+
+def _is_as_given(name: str, test: Node, routine: Routine) -> bool:
+    """Whether a parameter has what it was given where a test asks for it: `if size is None: size = len(x)`."""
+    binds, node = binders(routine).get(name, ()), routine.node
+    return not binds or (type(node) is FUNCTION and not bound_before(test, binds, node))
 
 
 def _asked(test: Node) -> tuple[str, str, bool | int | float | str | None]:
@@ -77,6 +87,11 @@ def _asked(test: Node) -> tuple[str, str, bool | int | float | str | None]:
         case core.Do(what=what, args=(core.Name(id=name), core.Const(value=value))) if what in COMPARE:
             return (name, what, value) if value is None or type(value) in SCALARS else ("", "", None)
     return "", "", None
+
+
+def as_asked(ask: Ask) -> str:
+    """What is said of a place that is only reached where this is given."""
+    return f"only where `{ask.name}` is a tensor" if ask.what == TENSOR else only_where(ask.text, ask.outcome, "")
 
 
 def gives_of(caller: Routine, at: At, callee: Routine, callers: Callers, world: World) -> tuple[Gift, ...]:
@@ -102,7 +117,7 @@ def gives_of(caller: Routine, at: At, callee: Routine, callers: Callers, world: 
 
 def _tested(node: core.Function) -> set[str]:
     """The names that a function tests."""
-    tests = [part.test for part in walk(node.body) if type(part) is IF]
+    tests = [part.test for part in walk(node.body) if type(part) is IF or type(part) is CHOOSE]
     return {one.id for test in tests for one in walk(test) if type(one) is NAME}
 
 
@@ -157,10 +172,11 @@ def _is_there(gift: Gift) -> bool:
     return gift.some or (gift.value is not None and not gift.told)
 
 
-class Given(msgspec.Struct):
+class Given:
     """What functions are given by the calls of several files."""
 
-    entries: Entered
+    def __init__(self, entries: Entered, calls: Mapping[str, tuple[Function, ...]]) -> None:
+        self.entries, self.calls = entries, calls
 
     def options(self, where: Where, asks: tuple[Ask, ...]) -> Iterator[Fact]:
         """The options of what asks a function's parameters for this, where all calls give what is otherwise."""
@@ -172,6 +188,46 @@ class Given(msgspec.Struct):
             if len(gifts) == len(every) and not any(comes_out(ask, gift) is ask.outcome for gift in gifts):
                 default = " and ".join(dict.fromkeys([gift.told for gift in gifts]))
                 yield Fact(f"{SEEN}{only_where(ask.text, ask.outcome, f'{BY_DEFAULT}{default}')}", ask.line, where[0])
+
+    def refused(self, where: Where, asks: tuple[Ask, ...]) -> Iterator[Fact]:
+        """What is asked of a function's parameters that all its calls say they do not give."""
+        every = [call for _, _, call in self.entries.get(where, ())] if asks else []
+        for ask in asks if every else ():
+            if all(denied(call, (ask,)) for call in every):
+                yield Fact(as_asked(ask), ask.line)
+
+    def nowhere(self, where: Where, asks: tuple[Ask, ...], lonely: Callable[[Collection[Where]], bool]) -> Fact | None:
+        """That no call leads to what asks a function's parameters for this, where nobody else may call it; None where
+        one may."""
+        met: list[Where] = []
+        if not asks or not self._denied(where, asks, met) or not lonely(met):
+            return None
+        first = next((ask for ask in asks if self._denied(where, (ask,), [])), asks[0])
+        if first.what == TENSOR:
+            return Fact(f"as far as we see, `{first.name}` is a tensor in none of its calls", first.line)
+        how = "none of" if first.outcome else "all"
+        return Fact(f"as far as we see, `{first.text}` holds for {how} its calls", first.line)
+
+    def _denied(self, where: Where, asks: tuple[Ask, ...], met: list[Where]) -> bool:
+        """Whether each call of a function that nobody calls but by its name gives otherwise, or hands on what all calls
+        of its caller do."""
+        function = self.functions.get(where)
+        every = self.entries.get(where, ())
+        if function is None or not every or where in met or len(met) > DEEPEST:
+            return False
+        met.append(where)
+        for caller, _, call in every:
+            above = () if denied(call, asks) else handed_on(call, asks)
+            if not (denied(call, asks) or (above and self._denied(caller, above, met))):
+                return False
+        return True
+
+    @cached_property
+    def functions(self) -> dict[Where, Function]:
+        """Those that nobody calls but by their names, and that nothing in their own files makes hot."""
+        every = ((path, f) for path, functions in self.calls.items() for f in functions)
+        asked = ((path, f) for path, f in every if f.by_name and not f.open and not f.keeper)
+        return {(path, f.name): f for path, f in asked if f.heat == "unknown" or f.here}
 
     def still(self, where: Where, options: tuple[Fact, ...], places: Places) -> tuple[Fact, ...]:
         """Options of a function, but for a device that all calls name; of one that some name it is not said that none
@@ -191,7 +247,7 @@ class Given(msgspec.Struct):
 
 def with_given(files: dict[str, tuple[Function, ...]], entries: Entered) -> dict[str, tuple[Function, ...]]:
     """The calls of several files, each with the options of what it stands behind."""
-    asked, changed = Given(entries), {}
+    asked, changed = Given(entries, files), {}
     for path, functions in files.items():
         told = tuple([_with(path, function, asked) for function in functions])
         if any(new is not old for new, old in zip(told, functions)):

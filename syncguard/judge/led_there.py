@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from syncguard.judge.called import TENSOR, Ask, Needs, Where
+from syncguard.judge.called import Ask, Needs, Where
 from syncguard.judge.denied import denied
 from syncguard.judge.entries import DEEPEST, Entries, Hot, handed_needs
-from syncguard.judge.opted import only_where
+from syncguard.judge.giving import as_asked
 from syncguard.terms import Fact
 
 
@@ -36,8 +36,7 @@ class There(msgspec.Struct):
             alone = [ask for ask in asks if not self.to(where, needs, (ask,))]
             for ask in alone or asks:
                 if alone or any(denied(call, (ask,)) for _, _, call in self.entries.giving(where, needs)):
-                    told = f"only where `{ask.name}` is a tensor" if ask.what == TENSOR else ""
-                    yield Fact(told or only_where(ask.text, ask.outcome, ""), ask.line)
+                    yield Fact(as_asked(ask), ask.line)
 
     def may_be(self, where: Where, needs: Needs, asks: tuple[Ask, ...] = ()) -> bool:
         """Whether a call of which nobody knows how often it is made gives what a place needs, where hot ones do not."""

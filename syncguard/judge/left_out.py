@@ -15,7 +15,7 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Frame, Routine
 from syncguard.infer.sightings import Sighting
 from syncguard.judge.calling import Callers, call_at
-from syncguard.judge.defaults import Place, bound_before, is_data, may_be_data, sources_of
+from syncguard.judge.defaults import DEEPEST, Place, bound_before, is_data, may_be_data, sources_of
 from syncguard.judge.leading import tests_around
 from syncguard.read import core
 from syncguard.read.core import Node, Param
@@ -129,10 +129,27 @@ def _given_by(test: Node, outcome: bool, place: Place) -> str:
 def _still(asked: core.Name, place: Place) -> Param | None:
     """The parameter that is there where it is asked for, or is not, as the call has it."""
     routine, node = place.routine, place.routine.node
-    param = _param(asked.id, routine)
+    param = _param(asked.id, routine) or _passed_on(asked.id, place)
     if type(node) is not FUNCTION or bound_before(asked, _changing(asked.id, routine), node):
         return None
     return param
+
+
+def _passed_on(name: str, place: Place) -> Param | None:
+    """The parameter of this name of a private function, where every call of it in the file hands on such a one of its
+    own, which others may leave out."""
+    routine, node = place.routine, place.routine.node
+    if type(node) is not FUNCTION or not private(routine) or node.decorators or place.depth > DEEPEST:
+        return None
+    param = next((one for one in node.params if one.name == name), None)
+    calls = place.callers.named(routine.name) if param is not None and none_if_left(param) else ()
+    for made in calls:
+        values = given(made.call, param, positional(node), routine.owner is not None) if param is not None else []
+        value = values[0] if len(values) == 1 else None
+        own = _still(value, place.of(made.caller)) if type(value) is NAME else None
+        if own is None or not none_if_left(own):
+            return None
+    return param if calls else None
 
 
 def _may_be_none(param: Param, frame: Frame) -> bool:

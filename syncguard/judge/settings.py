@@ -103,6 +103,13 @@ def _whether(node: Node, place: Place) -> bool:
     return is_("names", "asks_whether", name) and not is_("names", "modes", name)
 
 
+def _spreads(node: Node, place: Place) -> bool:
+    """Whether a function is asked over how many devices a model is spread: `get_context_parallel_world_size()`."""
+    if type(node) is not CALL or node.args:
+        return False
+    return place.frame.world.places.is_("names", "spreads", last_name(node.fn))
+
+
 def _off(test: Node, outcome: bool, place: Place) -> bool:
     """Whether a test comes out the other way by default."""
     told = outcome_of(test, place)
@@ -130,7 +137,7 @@ def _setting(node: Node, place: Place, text: bool = False) -> bool:
     if type(node) is CHOOSE:
         arms = [arm for arm in (node.yes, node.no) if not _is_nothing(arm)]
         return bool(arms) and all(_setting(arm, place, text) for arm in arms)
-    if _requires(node) or _whether(node, place):
+    if _requires(node) or _whether(node, place) or _spreads(node, place):
         return True
     asked = read_of(node)
     if asked is not None and (_carried(asked, place) or (text and _in_rest(asked.of, place))):

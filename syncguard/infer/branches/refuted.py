@@ -1,4 +1,4 @@
-"""A test of what one call passes in, whether an outcome cannot be for this caller out."""
+"""A test in, whether an outcome cannot be: for this caller, by what it passes, or as a number was read before."""
 
 from __future__ import annotations
 
@@ -7,19 +7,43 @@ from syncguard.infer.branches.asking import types_asked
 from syncguard.infer.branches.instances import KINDS, kinds_of
 from syncguard.infer.branches.meant import ruled_out
 from syncguard.infer.branches.subjects import dotted
-from syncguard.infer.domain.sureness import CONTAINERS, exact_kind
-from syncguard.infer.domain.values import FALSE, NONE, TRUE, Named, Tensor, Value, options
+from syncguard.infer.domain.sureness import CERTAIN, CONTAINERS, exact_kind, number_sureness
+from syncguard.infer.domain.values import FALSE, NONE, TRUE, UNKNOWN, Host, Named, Tensor, Value, options
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
+from syncguard.read.tags import CALL
 
 
 def refuted(test: Node, outcome: bool, frame: Frame) -> bool:
-    """Whether a test cannot come out so: `isinstance(x, list)` of a tensor that is passed, `if flag` of a False."""
-    return bool(frame.passed) and ruled_out(test, outcome, lambda inner: _holds(inner, frame))
+    """Whether a test cannot come out so: `isinstance(x, list)` of a tensor that is passed, `if flag` of a False, and
+    `torch.is_tensor(n)` of what is a number by then, `n = x.item()`."""
+    return ruled_out(test, outcome, lambda inner: _holds(inner, frame))
+
+
+def _is_read(name: str, frame: Frame) -> bool:
+    """Whether a name stands for a number that was read from a tensor, and nothing else."""
+    kinds = options(frame.env.get(name, UNKNOWN))
+    return all(type(one) is Host and one.read is not None and number_sureness(one) == CERTAIN for one in kinds)
+
+
+def _asked_whether_tensor(inner: core.Call, frame: Frame) -> str:
+    """The name that is asked whether it is a tensor, and nothing else; '' of any other question."""
+    match inner:
+        case core.Call(fn=core.Name(id="isinstance"), args=(core.Name(id=name), kinds)):
+            named = kinds_of(kinds, frame)
+            told = [type(one) is Named and frame.world.is_tensor_type(one.name) for one in named]
+            return name if told and all(told) else ""
+        case core.Call(fn=core.Attr() as fn, args=(core.Name(id=name),)):
+            return name if frame.world.is_type_test(dotted(fn, frame)) else ""
+    return ""
 
 
 def _holds(inner: Node, frame: Frame) -> bool | None:
+    if type(inner) is CALL and (name := _asked_whether_tensor(inner, frame)) and _is_read(name, frame):
+        return False
+    if not frame.passed:
+        return None
     match inner:
         case core.Name(id=name):
             said = frame.routine.seen.get(name) if name in frame.passed else None

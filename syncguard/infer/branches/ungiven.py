@@ -102,7 +102,7 @@ def _counts(call: core.Call, param: Param, places: list[Param], bound: bool) -> 
 
 
 def is_number(node: Node) -> bool:
-    """Whether an expression is a number, whatever it is taken from: `x.shape[1]`, `len(xs)`, `2 * n`."""
+    """Whether an expression is a number, whatever it is taken from: `x.shape[1]`, `len(xs)`, `2 * n`, `max(2, n)`."""
     match node:
         case core.Const(value=value):
             return isinstance(value, int | float)
@@ -110,6 +110,8 @@ def is_number(node: Node) -> bool:
             return True
         case core.Call(fn=core.Attr(name="size" | "numel" | "dim")):
             return True
+        case core.Call(fn=core.Name(id="max" | "min"), args=args, keywords=()):
+            return len(args) > 1 and all(map(is_number, args))
         case core.Do(what="+" | "-" | "*" | "//" | "%", args=args):
             return any(map(is_number, args))
     return False

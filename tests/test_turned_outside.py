@@ -1,0 +1,68 @@
+"""What a class has for all is an option, off unless a file of its package sets it by the name of the class."""
+
+import pytest
+from packaged import found
+
+FLAGS = """
+class Flags:
+    exact = False
+    quick: bool = True
+    mode = "fast"
+    kind = None
+
+    @classmethod
+    def load(cls):
+        {load}
+"""
+NET = """
+import torch
+from .flags import Flags
+
+
+def score(x: torch.Tensor):
+    if {test}:
+        return x.sum().item()
+    return 0
+"""
+
+
+def told(test: str, more: str = "", load: str = "pass") -> tuple[str, list[str]]:
+    files = {"pkg/__init__.py": "", "pkg/flags.py": FLAGS.format(load=load), "pkg/net.py": NET.format(test=test)}
+    finding = found(files | ({"pkg/main.py": more} if more else {}))["pkg/net.py"]
+    return finding.heat, [fact.text for fact in finding.options]
+
+
+@pytest.mark.parametrize(
+    ("test", "option"),
+    [
+        ("Flags.exact", "`Flags.exact` holds; by default `Flags.exact` is `False`"),
+        ("not Flags.quick", "`Flags.quick` does not hold; by default `Flags.quick` is `True`"),
+        ("Flags.mode == 'slow'", "`Flags.mode == 'slow'` holds; by default `Flags.mode` is `\"fast\"`"),
+    ],
+)
+def test_what_a_class_has_for_all_is_an_option(test: str, option: str) -> None:
+    assert told(test) == ("amortized", [f"only where {option}"])
+
+
+@pytest.mark.parametrize("test", ["Flags.quick", "Flags.mode == 'fast'", "Flags.kind is None", "not Flags.exact"])
+def test_what_is_so_unless_it_is_set_is_none(test: str) -> None:
+    assert told(test) == ("unknown", [])
+
+
+@pytest.mark.parametrize("load", ["cls.exact = True", "Flags.exact = bool(cls)"])
+def test_what_its_own_file_sets_has_no_default(load: str) -> None:
+    assert told("Flags.exact", load=load) == ("unknown", ["only where `Flags.exact` holds"])
+
+
+@pytest.mark.parametrize(
+    ("more", "heat"),
+    [
+        ("from .flags import Flags\n\n\ndef main(args):\n    Flags.exact = args.exact\n", "unknown"),
+        ("from . import flags\n\n\ndef main(args):\n    setattr(flags.Flags, args.name, True)\n", "unknown"),
+        ("from .flags import Flags\n\n\ndef main():\n    return Flags.exact == 1\n", "amortized"),
+        ("from .flags import Flags\n\n\ndef main(args):\n    Flags.quick = args.quick\n", "amortized"),
+    ],
+)
+def test_what_another_file_sets_may_be_on(more: str, heat: str) -> None:
+    default = "; by default `Flags.exact` is `False`"
+    assert told("Flags.exact", more) == (heat, [f"only where `Flags.exact` holds{default}"])
