@@ -26,6 +26,7 @@ from syncguard.terms import Fact
 
 HERE: Final = f"{IN_FILE}called "
 HOT: Final = f"{IN_FILE}hot "
+FORWARDS: Final = ("forward", "__call__")  # what calls a module comes to these
 Known = dict[str, Fact]  # options, by what is said of them
 
 
@@ -72,10 +73,19 @@ class Behind(msgspec.Struct):
             return False
         if (name := called_as(routine)) != routine.name:
             return bool(self.callers.named(name))
-        if runs_itself(routine, self.world.places):
+        if runs_itself(routine, self.world.places) and not self._chosen_by_forward(routine):
             return False
         above = owner is not None and any(not one.home.own and node.name in one.members for one in owner.mro)
         return not above and bool(self.callers.named(node.name))
+
+    def _chosen_by_forward(self, routine: Routine) -> bool:
+        """Whether a method is a way in which the forward of its own class goes, `forward_frozen`: no module calls it of
+        itself."""
+        name, owner, places = routine.name, routine.owner, self.world.places
+        if owner is None or name in FORWARDS or not places.is_("hot", "module_methods", name):
+            return False
+        others = places.each_step(name) or places.each_step(f"{owner.name}.{name}")
+        return not others and any(one.caller.owner is owner for one in self.callers.named(name))
 
     def _settle(self, name: str) -> None:
         """Work a name out with all that lead to it: what a function stands behind is what all its callers share."""
