@@ -123,3 +123,23 @@ def test_what_may_live_for_one_call_runs_once_for_each() -> None:
                 return x
         """
     assert heats(text) == ["unknown"]
+
+
+@pytest.mark.parametrize(("name", "heat"), [("enable_graphs", "amortized"), ("begin", "hot"), ("reset", "hot")])
+def test_what_is_setup_by_its_name_may_turn_it_back(name: str, heat: str) -> None:
+    text = f"""
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.records = False
+
+            def {name}(self):
+                self.records = True
+
+            def forward(self, x: torch.Tensor):
+                if self.records:
+                    print(x.max().item())
+                    self.records = False
+                return x
+        """
+    assert heats(text) == [heat]

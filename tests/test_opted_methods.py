@@ -128,3 +128,34 @@ def test_a_way_of_the_forward_is_called_by_the_forward_alone(name: str) -> None:
     said = "only where `self.frozen` holds; by default `self.frozen` is `False`"
     private = name.startswith("_")
     assert told(WAYS.format(name=name)) == [[said if private else f"in this file called {said}"]]
+
+
+MADE = """
+    class Cache:
+        def pick(self, x: torch.Tensor, which):
+            return x[which].sum().item()
+
+    class Beam:
+        def __init__(self, cache: Cache):
+            self.cache = cache
+
+        def update(self, x):
+            return self.cache.pick(x, 0)
+
+    def run(x, cache: Cache, beams=None):
+        if beams is not None:
+            return Beam(cache).update(x)
+        {other}
+    """
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        ("return x", ["in this file called only where `beams is not None` holds; by default `beams` is `None`"]),
+        ("return Beam(cache).update(x)", []),
+        ("return cache.pick(x, 1)", []),
+    ],
+)
+def test_what_a_class_that_is_made_behind_an_option_calls(other: str, expected: list[str]) -> None:
+    assert told(MADE.format(other=other)) == [expected]

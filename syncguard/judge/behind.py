@@ -13,12 +13,12 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Context
 from syncguard.infer.tell import Texts
-from syncguard.judge.built import Built
+from syncguard.judge.built import MADE, Built
 from syncguard.judge.calling import Callers, Made, called_as
 from syncguard.judge.chosen import IN_FILE, kept
 from syncguard.judge.common import either
 from syncguard.judge.defaults import outer_of
-from syncguard.judge.opted import opted
+from syncguard.judge.opted import NAMED, opted
 from syncguard.judge.warmth import Warmth
 from syncguard.places import Places
 from syncguard.read.tags import FUNCTION
@@ -100,7 +100,7 @@ class Behind(msgspec.Struct):
             if hot and len(hot) < len(made):
                 made = hot
                 hot_names.add(asked)
-            calls[asked] = [(self._around(one), one.caller) for one in made]
+            calls[asked] = [({**self._made(one.caller, asked), **self._around(one)}, one.caller) for one in made]
             open_names |= {asked} if not all(private(one) for one in self._all(asked)) else set()
             leading = {called_as(caller) for _, caller in calls[asked] if self._called(caller)}
             todo += sorted(leading - calls.keys() - self.known.keys() - {*todo})
@@ -117,6 +117,13 @@ class Behind(msgspec.Struct):
             told = either([tuple(around.values()) for around, _ in every]) if not found[asked] else ()
             one_of = {fact.text: replace(fact, text=f"{said[asked]}{fact.text}") for fact in told}
             self.known[asked] = found[asked] or one_of
+
+    def _made(self, caller: Routine, asked: str) -> Known:
+        """What the file asks for wherever it makes an object of the class that a call stands in, of another one."""
+        owner = caller.owner
+        if owner is None or owner.find(asked) is not None:
+            return {}
+        return {fact.text.removeprefix(MADE).removeprefix(NAMED): fact for fact in self._built(caller)}
 
     def _is_hot(self, made: Made) -> bool:
         return not made.context.rare and self.warmth[made.caller].heat == "hot"
