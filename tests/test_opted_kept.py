@@ -165,3 +165,44 @@ def test_what_is_defined_in_a_method_and_sets_an_attribute_asks_the_same_object(
             return read(x)
     """
     assert told(text) == [["only where `self.exact` holds; by default `self.exact` is `False`"]]
+
+
+MADE_HERE = """
+    from dataclasses import dataclass
+
+
+    @dataclass
+    class Options:
+        temperature: float = 0.0
+
+
+    class Greedy:
+        def __init__(self, temperature: float):
+            self.temperature = temperature
+
+        def update(self, x: torch.Tensor):
+            if self.temperature == 0:
+                return x
+            return x.sum().item()
+
+
+    def build(options: Options, how):
+        return {made}
+    """
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        (
+            "Greedy(options.temperature)",
+            ["only where `self.temperature == 0` does not hold; by default `self.temperature` is `0.0`"],
+        ),
+        ("Greedy(options.temperature) if how else Greedy(0.5)", []),
+        ("Greedy(0.0)", []),
+        ("Greedy(how)", []),
+        ("Greedy(*how)", []),
+    ],
+)
+def test_what_a_file_gives_a_constructor_that_must_be_given_it(made: str, expected: list[str]) -> None:
+    assert told(MADE_HERE.format(made=made)) == [expected]

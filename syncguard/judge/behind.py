@@ -123,7 +123,8 @@ class Behind(msgspec.Struct):
         owner = caller.owner
         if owner is None or owner.find(asked) is not None:
             return {}
-        return {fact.text.removeprefix(MADE).removeprefix(NAMED): fact for fact in self._built(caller)}
+        made = {fact.text.removeprefix(MADE).removeprefix(NAMED): fact for fact in self._built(caller)}
+        return {text: replace(fact, text=f"{HERE}{text}") for text, fact in made.items()}
 
     def _is_hot(self, made: Made) -> bool:
         return not made.context.rare and self.warmth[made.caller].heat == "hot"

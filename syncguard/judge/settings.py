@@ -128,7 +128,7 @@ def _setting(node: Node, place: Place, text: bool = False) -> bool:
     if type(node) is EITHER or type(node) is DO:
         return asks(node, True, place)
     if type(node) is CHOOSE:
-        arms = [arm for arm in (node.yes, node.no) if not _is_nothing(arm)]
+        arms = [arm for arm in (node.yes, node.no) if not (_is_nothing(arm) or (text and _is_text(arm)))]
         return bool(arms) and all(_setting(arm, place, text) for arm in arms)
     if _requires(node) or _whether(node, place):
         return True
@@ -154,6 +154,13 @@ def _is_way(node: core.Attr, place: Place) -> bool:
     """Whether what an object was made with says which of several it does, and its class does not: `loss.reduction`."""
     known = any(has(info, node.name) for info in classes_of(node.of, place))
     return not known and node.name not in place.callers.set and place.frame.world.places.is_("names", "ways", node.name)
+
+
+def _is_text(node: Node) -> bool:
+    """Whether this is a text, or one of several: what is compared with another one is chosen otherwise."""
+    if type(node) is CHOOSE:
+        return _is_text(node.yes) and _is_text(node.no)
+    return type(node) is CONST and isinstance(node.value, str)
 
 
 def _is_nothing(node: Node) -> bool:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from syncguard.infer.domain.values import UNKNOWN, ClassOf, Instance, Named, Tensor, Value
 from syncguard.infer.expressions.following import stays
-from syncguard.infer.expressions.imported import imported_by, imports, maybe_torch, reaches_out, torch_among, torch_parts
+from syncguard.infer.expressions.imported import (
+    imported_by,
+    imports,
+    maybe_torch,
+    reaches_out,
+    torch_among,
+    torch_parts,
+)
 from syncguard.infer.expressions.resolve import Names
 from syncguard.infer.functions.handed import handed_on
 from syncguard.infer.functions.loaders import loaders_of
