@@ -143,3 +143,30 @@ def test_what_is_setup_by_its_name_may_turn_it_back(name: str, heat: str) -> Non
                 return x
         """
     assert heats(text) == [heat]
+
+
+@pytest.mark.parametrize(
+    ("test", "made", "heat"),
+    [
+        ("self.table.shape[0] != x.shape[0]", "self.table = self.build(x.shape[0])", "amortized"),
+        ("not self.table.size(0) == x.shape[0]", "self.table = self.build(x.shape[0])", "amortized"),
+        ("self.table.shape[0] != x.shape[0]", "self.table = self.build(x.shape[0]) * x", "hot"),
+        ("self.table.shape[0] == x.shape[0]", "self.table = self.build(x.shape[0])", "hot"),
+        ("self.table.shape[0] != x.shape[0]", "table = self.build(x.shape[0])", "hot"),
+        ("self.count != x.shape[0]", "self.table = self.build(x.shape[0])", "hot"),
+    ],
+)
+def test_what_is_kept_is_made_anew_for_another_size(test: str, made: str, heat: str) -> None:
+    text = f"""
+        class Turned(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table, self.count = torch.arange(4), 4
+
+            def forward(self, x: torch.Tensor):
+                if {test}:
+                    {made.replace("self.build(x.shape[0])", "torch.arange(x.shape[0]).to(x.device)")}
+                return x * self.table
+        """
+    told = [one.heat for one in findings(textwrap.dedent(text), HEAD) if one.code == "SG304"]
+    assert told == [heat]

@@ -9,7 +9,7 @@ from syncguard.infer.branches.failures import amiss
 from syncguard.infer.branches.keeps import BUILDS
 from syncguard.infer.branches.meant import binders, plainly
 from syncguard.infer.branches.ranks import ranked
-from syncguard.infer.branches.remembers import ABOUT, remembers
+from syncguard.infer.branches.remembers import ABOUT, refits, remembers
 from syncguard.infer.branches.rhythm import BACK, OUT, leads_out, set_back
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.undoes import undoes
@@ -37,7 +37,7 @@ def excused(node: core.If, outcome: bool, frame: Frame) -> str:
         return FIRST
     if undoes(node.test, outcome, body, frame):
         return UNDONE
-    if remembers(node, outcome, frame):
+    if remembers(node, outcome, frame) or refits(node, outcome, frame):
         return BUILDS
     if set_back(node.test, outcome, body, frame):
         return BACK
