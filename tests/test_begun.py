@@ -170,3 +170,25 @@ def test_what_is_kept_is_made_anew_for_another_size(test: str, made: str, heat: 
         """
     told = [one.heat for one in findings(textwrap.dedent(text), HEAD) if one.code == "SG304"]
     assert told == [heat]
+
+
+@pytest.mark.parametrize(
+    ("said", "heat"), [("'{ready}'.format(**self.__dict__)", "amortized"), ("self.__dict__.update(ready=False)", "hot")]
+)
+def test_to_show_all_that_it_has_turns_no_flag(said: str, heat: str) -> None:
+    text = f"""
+        class Codes(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.ready = False
+
+            def extra_repr(self):
+                return {said}
+
+            def forward(self, x: torch.Tensor):
+                if not self.ready:
+                    print(x.max().item())
+                    self.ready = True
+                return x
+        """
+    assert heats(text) == [heat]

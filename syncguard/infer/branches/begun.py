@@ -216,12 +216,20 @@ def _is_flag(node: Node, flag: _Flag) -> bool:
 def _unseen(node: core.Function, flag: _Flag) -> bool:
     """Whether a method may give its instance anything: by a name that is made up, or as it was at first."""
     asked = node.uses.get(flag.me, UNUSED)
-    if "__dict__" in asked or "__init__()" in asked or "__setattr__()" in asked:
+    if "__init__()" in asked or "__setattr__()" in asked or ("__dict__" in asked and not _only_shown(node, flag)):
         return True
     return any(
         type(part) is CALL and type(part.fn) is NAME and part.fn.id in BY_NAME and _is_me(part.args[:1], flag)
         for part in walk(node.body)
     )
+
+
+def _only_shown(node: core.Function, flag: _Flag) -> bool:
+    """Whether a method does no more with all that its instance has than hand it on: `text.format(**self.__dict__)`."""
+    asked = [part for part in walk(node.body) if type(part) is ATTR and part.path == f"{flag.me}.__dict__"]
+    calls = [part for part in walk(node.body) if type(part) is CALL]
+    spread = {id(value) for call in calls for key, value in call.keywords if not key or key == "**"}
+    return all(id(part) in spread for part in asked)
 
 
 def _is_me(args: tuple[Node, ...], flag: _Flag) -> bool:
