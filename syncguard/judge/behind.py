@@ -52,7 +52,7 @@ class Behind(msgspec.Struct):
         if name not in self.known:
             self._settle(name)
         own = self.known[name]
-        return (*[fact for fact in built if fact.text not in own], *own.values())
+        return (*[fact for fact in built if bare(fact) not in own], *own.values())
 
     def _built(self, routine: Routine) -> tuple[Fact, ...]:
         """What the file asks for wherever it makes the object of a method, or names a function that it hands about."""
@@ -123,7 +123,7 @@ class Behind(msgspec.Struct):
         owner = caller.owner
         if owner is None or owner.find(asked) is not None:
             return {}
-        made = {fact.text.removeprefix(MADE).removeprefix(NAMED): fact for fact in self._built(caller)}
+        made = {bare(fact): fact for fact in self._built(caller)}
         return {text: replace(fact, text=f"{HERE}{text}") for text, fact in made.items()}
 
     def _is_hot(self, made: Made) -> bool:
@@ -150,6 +150,11 @@ class Behind(msgspec.Struct):
                 first = HOT if HOT in said else next(filter(None, said), "")
                 shared[text] = replace(fact, text=f"{first}{text}")
         return shared if known else None
+
+
+def bare(fact: Fact) -> str:
+    """What an option asks for, whatever is made or named only there."""
+    return fact.text.removeprefix(MADE).removeprefix(NAMED)
 
 
 def runs_itself(routine: Routine, places: Places) -> bool:

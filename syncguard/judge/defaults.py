@@ -188,16 +188,20 @@ def _of_parameter(param: Param, place: Place) -> Sources:
 
 
 def _made_of(param: Param, name: str, place: Place) -> tuple[Written, ...]:
-    """What each call in the file that makes an object of a class gives its constructor, which must be given it; nothing
-    where one of them does not tell."""
+    """The options that each call in the file that makes an object of a class gives its constructor, which must be given
+    it; nothing where one of them gives anything else."""
+    from syncguard.judge.settled import told_of
+
     node, found = place.routine.node, []
     calls = place.callers.making(name) if type(node) is FUNCTION else ()
     for made in calls if len(calls) <= MOST else ():
         places = positional(node)[1:] if type(node) is FUNCTION else []
         nodes = given(made.call, param, places, False) if not unpacks(made.call) else []
-        if len(nodes) != 1:
+        written = (nodes[0], place.of(made.caller)) if len(nodes) == 1 else None
+        told = told_of(*written) if written is not None and written[1].depth <= DEEPEST else None
+        if written is None or told is None or not told.by:
             return ()
-        found.append((nodes[0], place.of(made.caller)))
+        found.append(written)
     return tuple(found)
 
 

@@ -121,15 +121,16 @@ def _names(node: Node) -> bool:
     return False
 
 
-def _setting(node: Node, place: Place, text: bool = False) -> bool:
-    """Whether this is a setting, or stands for some; one that is compared with a text is a choice."""
+def _setting(node: Node, place: Place, text: bool = False, kept: bool = False) -> bool:
+    """Whether this is a setting, or stands for some; one that is compared with a text is a choice, and what an object
+    keeps may be another text."""
     if place.depth > DEEPEST:
         return False
     if type(node) is EITHER or type(node) is DO:
         return asks(node, True, place)
     if type(node) is CHOOSE:
-        arms = [arm for arm in (node.yes, node.no) if not (_is_nothing(arm) or (text and _is_text(arm)))]
-        return bool(arms) and all(_setting(arm, place, text) for arm in arms)
+        arms = [arm for arm in (node.yes, node.no) if not (_is_nothing(arm) or (text and kept and _is_text(arm)))]
+        return bool(arms) and all(_setting(arm, place, text, kept) for arm in arms)
     if _requires(node) or _whether(node, place):
         return True
     asked = read_of(node)
@@ -141,11 +142,11 @@ def _setting(node: Node, place: Place, text: bool = False) -> bool:
         return _setting(item, place)
     written = sources_of(node, place).written
     if written:
-        return all(_setting(*one, text) for one in written)
+        return all(_setting(*one, text, kept or type(node) is ATTR) for one in written)
     if type(node) is ATTR:
         given = [one for one in all_given(node, place) if type(one[0]) is not CONST or one[0].value]
         if given:
-            return all(_setting(*one, text) for one in given)
+            return all(_setting(*one, text, kept=True) for one in given)
         return text and _is_way(node, place)
     return type(node) is NAME and _chosen(node.id, place, text)
 
