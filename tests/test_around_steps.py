@@ -100,3 +100,26 @@ def test_what_such_a_function_leaves_on_is_met_at_every_step() -> None:
     text = SCRIPT.format(call="measure(model, rows, 'cuda')", inside="")
     left = text.replace("    losses = []", "    torch.autograd.set_detect_anomaly(True)\n    losses = []")
     assert [one.heat for one in findings(left, HEAD) if one.code == "SG404"] == ["unknown"]
+
+
+RUNS = """
+def tried(x, model, {given}):
+    for turn in range(10):
+        {made}
+        for epoch in range(100):
+            opt.zero_grad()
+            model(x).sum().backward()
+            opt.step()
+        print(torch.sum(x).item())
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "heat"),
+    [
+        ("opt = torch.optim.AdamW(model.parameters())", "amortized"),
+        ("opt = chosen(turn)", "hot"),  # as far as we see, one of several that share a step
+    ],
+)
+def test_a_loop_that_makes_an_optimizer_trains_in_each_turn(made: str, heat: str) -> None:
+    assert heats(RUNS.format(made=made, given="chosen")) == [heat]

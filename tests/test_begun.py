@@ -123,3 +123,72 @@ def test_what_may_live_for_one_call_runs_once_for_each() -> None:
                 return x
         """
     assert heats(text) == ["unknown"]
+
+
+@pytest.mark.parametrize(("name", "heat"), [("enable_graphs", "amortized"), ("begin", "hot"), ("reset", "hot")])
+def test_what_is_setup_by_its_name_may_turn_it_back(name: str, heat: str) -> None:
+    text = f"""
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.records = False
+
+            def {name}(self):
+                self.records = True
+
+            def forward(self, x: torch.Tensor):
+                if self.records:
+                    print(x.max().item())
+                    self.records = False
+                return x
+        """
+    assert heats(text) == [heat]
+
+
+@pytest.mark.parametrize(
+    ("test", "made", "heat"),
+    [
+        ("self.table.shape[0] != x.shape[0]", "self.table = self.build(x.shape[0])", "amortized"),
+        ("not self.table.size(0) == x.shape[0]", "self.table = self.build(x.shape[0])", "amortized"),
+        ("self.table.shape[0] != x.shape[0]", "self.table = self.build(x.shape[0]) * x", "hot"),
+        ("self.table.shape[0] == x.shape[0]", "self.table = self.build(x.shape[0])", "hot"),
+        ("self.table.shape[0] != x.shape[0]", "table = self.build(x.shape[0])", "hot"),
+        ("self.count != x.shape[0]", "self.table = self.build(x.shape[0])", "hot"),
+    ],
+)
+def test_what_is_kept_is_made_anew_for_another_size(test: str, made: str, heat: str) -> None:
+    text = f"""
+        class Turned(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table, self.count = torch.arange(4), 4
+
+            def forward(self, x: torch.Tensor):
+                if {test}:
+                    {made.replace("self.build(x.shape[0])", "torch.arange(x.shape[0]).to(x.device)")}
+                return x * self.table
+        """
+    told = [one.heat for one in findings(textwrap.dedent(text), HEAD) if one.code == "SG304"]
+    assert told == [heat]
+
+
+@pytest.mark.parametrize(
+    ("said", "heat"), [("'{ready}'.format(**self.__dict__)", "amortized"), ("self.__dict__.update(ready=False)", "hot")]
+)
+def test_to_show_all_that_it_has_turns_no_flag(said: str, heat: str) -> None:
+    text = f"""
+        class Codes(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.ready = False
+
+            def extra_repr(self):
+                return {said}
+
+            def forward(self, x: torch.Tensor):
+                if not self.ready:
+                    print(x.max().item())
+                    self.ready = True
+                return x
+        """
+    assert heats(text) == [heat]

@@ -48,3 +48,29 @@ def test_other_files_build_where_they_did(tmp_path, monkeypatch):
     here = "import torch\n\n\ndef ones():\n    return torch.ones(3)\n\n\ndef g():\n    return ones().sum().item()\n"
     found = in_any_order(tmp_path, {"one": there, "two": here})
     assert [(path, line) for path, line, code in found if code == "SG201"] == [("one.py", 7)]
+
+
+CHOSEN = """import torch
+
+
+def total(rows: list, small: bool):
+    place = {place}
+    x = torch.tensor(rows).to(place)
+    return x.sum().item()
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "waits"),
+    [
+        ('"cuda" if torch.cuda.is_available() and not small else "cpu"', True),
+        ('"cpu" if small else "cuda:1"', True),
+        ('torch.device("cpu" if small else "cuda")', True),
+        ('"cpu" if small else "cpu:0"', False),
+        ('"cpu" if small else "meta"', False),
+    ],
+)
+def test_one_of_two_names_is_a_device_where_one_of_them_is_no_host(tmp_path, monkeypatch, place, waits):
+    monkeypatch.chdir(tmp_path)
+    found = in_any_order(tmp_path, {"one": CHOSEN.replace("{place}", place)})
+    assert ("SG201" in {code for _, _, code in found}) == waits

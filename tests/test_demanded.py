@@ -21,6 +21,8 @@ WAITS = "if (x > 0).any():\n            x = x[x > 1]\n        "
         "return x.detach().numpy()",
         "return np.asarray(x * 2)",
         "return np.array(x.to(dtype=torch.float64))",
+        "return np.intersect1d(x, more)",
+        "return np.sqrt(x)",
         "if more:\n            x = x * 2\n        return x.numpy()",
         "for part in x:\n            more.append(part.numpy())",
     ],

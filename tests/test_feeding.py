@@ -344,3 +344,22 @@ class Writer:
 )
 def test_behind_the_loop_of_a_function_that_generates_its_rows_are_gone_through_once(rows, first, heat) -> None:
     assert heats(ROWS.format(rows=rows, first=first)) == [heat]
+
+
+def test_a_loop_that_asks_for_the_next_token_feeds_what_gives_it() -> None:
+    text = """
+        class Writer:
+            def generate(self, ids):
+                return self.written(self.begin(ids), 9)
+
+            def begin(self, ids: torch.Tensor):
+                return ids[:, ids.max().item()]
+
+            def written(self, token: torch.Tensor, count):
+                for _ in range(count):
+                    token = self.next_token(token)
+                    if token[0].item() == 2:
+                        break
+                return token
+        """
+    assert heats(text) == ["amortized", "hot"]

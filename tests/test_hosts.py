@@ -1271,3 +1271,27 @@ def test_a_loader_gives_what_is_made_where_the_user_says_that_all_is(default: st
             x = x.to("cuda")
     """
     assert sorted(codes(text, default_device=default, ignore=("SG3",))) == found
+
+
+STREAMER = """
+import torch
+from {library} import BaseStreamer
+
+
+class Spoken(BaseStreamer):
+    def __init__(self, decoder, device):
+        self.decoder, self.device, self.kept = decoder, device, None
+
+    def unpadded(self, ids):
+        mask = torch.ne(ids, 2)
+        return ids[mask].to(self.device)
+
+    def put(self, value):
+        self.kept = value if self.kept is None else torch.cat([self.kept, value])
+        return self.unpadded(self.kept)
+"""
+
+
+@pytest.mark.parametrize(("library", "codes"), [("transformers.generation.streamers", {"SG301"}), ("own", {"SG102"})])
+def test_a_generation_puts_what_it_has_fetched_into_a_streamer(tmp_path, library, codes):
+    assert {code for _, code in found(tmp_path, STREAMER.format(library=library))} == codes

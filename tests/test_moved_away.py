@@ -85,3 +85,19 @@ def test_at_every_step_it_is_told() -> None:
 )
 def test_another_name_for_a_synchronize_is_asked_for_by_who_calls_it(text: str, found: list[tuple[str, str]]) -> None:
     assert told(text) == found
+
+
+@pytest.mark.parametrize(("asked", "heat"), [("self.parts[i]", "cold"), ("self.parts[0]", "unknown")])
+def test_each_part_is_moved_once(asked: str, heat: str) -> None:
+    text = f"""
+        class M(nn.Module):
+            parts: nn.ModuleList
+
+            def put_back(self):
+                for i in range(len(self.parts)):
+                    {asked} = {asked}.to('cpu')
+        """
+    made = text.replace(
+        "parts: nn.ModuleList", "def __init__(self):\n                self.parts = nn.ModuleList([nn.Linear(2, 2)])"
+    )
+    assert told(made) == [("SG202", heat)]

@@ -266,7 +266,8 @@ def test_a_private_function_has_the_options_that_all_its_calls_share() -> None:
     assert told(text.format(name="read", other="b")) == [[f"in this file called {either}"]]
     assert told(text.format(name="read", other="x.ndim == 2")) == [[]]
     assert told(text.format(name="read", other="a")) == [[f"in this file called {option}"]]  # others may call it
-    assert told(text.format(name="forward_read", other="a")) == [[]]  # and this one is called by another name
+    assert told(text.format(name="forward_read", other="a")) == [[f"in this file called {option}"]]
+    assert told(text.format(name="train_step", other="a")) == [[]]  # and this one is called by another name
 
 
 def test_the_heat_is_what_it_would_be_without_the_option() -> None:

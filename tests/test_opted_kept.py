@@ -214,3 +214,44 @@ def test_what_a_method_alone_gives_its_object_is_what_it_is_given(test: str, def
 )
 def test_what_may_be_given_by_others_too_is_no_option(maker: str, kept: str, more: str) -> None:
     assert told(PIPELINE.format(test="not self.guides", default="=4.0", maker=maker, kept=kept, more=more)) == [[]]
+
+
+MADE_HERE = """
+    from dataclasses import dataclass
+
+
+    @dataclass
+    class Options:
+        temperature: float = 0.0
+
+
+    class Greedy:
+        def __init__(self, temperature: float):
+            self.temperature = temperature
+
+        def update(self, x: torch.Tensor):
+            if self.temperature == 0:
+                return x
+            return x.sum().item()
+
+
+    def build(options: Options, how):
+        return {made}
+    """
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        (
+            "Greedy(options.temperature)",
+            ["only where `self.temperature == 0` does not hold; by default `self.temperature` is `0.0`"],
+        ),
+        ("Greedy(options.temperature) if how else Greedy(0.5)", []),
+        ("Greedy(0.0)", []),
+        ("Greedy(how)", []),
+        ("Greedy(*how)", []),
+    ],
+)
+def test_what_a_file_gives_a_constructor_that_must_be_given_it(made: str, expected: list[str]) -> None:
+    assert told(MADE_HERE.format(made=made)) == [expected]

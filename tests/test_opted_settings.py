@@ -706,3 +706,26 @@ def test_what_one_method_alone_sets_to_what_is_off_by_default_is_an_option(
 ) -> None:
     (found,) = told(CONFIGURED.replace("{given}", given).replace("{kept}", kept).replace("{more}", more))
     assert found == ([expected] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("other", "told_of"),
+    [('"eager"', True), ('"eager" if wide else "sdpa"', True), ("how(wide)", False)],
+)
+def test_a_text_that_is_compared_with_another_is_no_way_to_it(other: str, told_of: bool) -> None:
+    text = f"""
+        class Net(torch.nn.Module):
+            def __init__(self, config, how=None):
+                super().__init__()
+                wide = config.wide
+                chosen = config.attention
+                if wide is not None:
+                    chosen = {other}
+                self.chosen = chosen
+
+            def forward(self, x: torch.Tensor):
+                if self.chosen == "flash":
+                    return x.sum().item()
+                return x
+        """
+    assert told(text) == [['only where `self.chosen == "flash"` holds'] if told_of else []]

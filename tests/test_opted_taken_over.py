@@ -71,3 +71,32 @@ def test_of_settings_that_nobody_sees_no_default_is_told() -> None:
 )
 def test_what_is_made_of_something_else_is_none(loop: str, more: str) -> None:
     assert of("self.deep", loop, more=more) == [[]]
+
+
+OPTIMIZER = """
+    from others import Optimizer
+
+
+    class Paged({base}):
+        def __init__(self, params, lr=0.1, paged=False):
+            {handed}
+
+        def step(self):
+            if self.paged:
+                torch.cuda.synchronize()
+    """
+
+
+@pytest.mark.parametrize(
+    ("base", "handed", "expected"),
+    [
+        ("Optimizer", "super().__init__(params, lr, paged=paged)", True),
+        ("Optimizer", "super().__init__(params, lr, paged)", True),
+        ("Optimizer", "Optimizer.__init__(self, params, paged=paged)", True),
+        ("Optimizer", "super().__init__(params, lr)", False),
+        ("object", "super().__init__(params, paged=True)", False),
+    ],
+)
+def test_what_is_handed_under_its_name_to_a_class_that_nobody_sees(base: str, handed: str, expected: bool) -> None:
+    said = ["only where `self.paged` holds; by default `paged` is `False`"] if expected else []
+    assert told(OPTIMIZER.format(base=base, handed=handed)) == [said]

@@ -222,3 +222,24 @@ def clear():
 )
 def test_what_a_class_or_a_file_keeps_is_built_once(built: str, cleared: str, heat: str) -> None:
     assert heats(KEPT.format(built=built, cleared=cleared)) == [heat, heat]
+
+
+@pytest.mark.parametrize(
+    ("told", "given", "heat"),
+    [
+        ("print('far', x.max())", "torch.tensor(0)", "amortized"),
+        ("logger.info(f'far {x.max()}')", "0.0", "amortized"),
+        ("print('far', x.max())", "x / total", "unknown"),
+        ("collect('far', x.max().item())", "0.0", "unknown"),
+    ],
+)
+def test_an_arm_that_only_shows_something_and_gives_a_constant(told: str, given: str, heat: str) -> None:
+    text = f"""
+def scored(x: torch.Tensor, limit=8, collect=None, logger=None):
+    total = x.sum()
+    if total > limit:
+        {told}
+        return {given}
+    return 1 / total
+"""
+    assert heats(text)[1] == heat

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from checked import codes
+from packaged import found as found_in
 
 NET = """
 import torch
@@ -59,3 +60,37 @@ def test_a_function_may_be_there_for_what_it_is_given(given: str, found: list[st
         shown({given})
     """
     assert codes(text) == found
+
+
+TRAINED = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, size, device=None):
+        super().__init__()
+        self.device = device
+        self.lin = nn.Linear(size, 1)
+
+    def fit(self, rows):
+        x = torch.zeros(3, device=self.device)
+        print(self.lin(x).sum().item())
+
+
+{script}
+    net = Net(3, device="cpu")
+    net.fit([])
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "name", "waits"),
+    [
+        (SCRIPT, "pkg/net.py", True),
+        (SCRIPT, "net.py", False),  # the class may be there for this script
+    ],
+)
+def test_a_package_is_there_for_others_wherever_it_tries_itself(script: str, name: str, waits: bool) -> None:
+    text = TRAINED.format(script=script)
+    assert bool(found_in({name: text, "pkg/__init__.py": ""}, name)) is waits

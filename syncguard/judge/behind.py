@@ -13,12 +13,12 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Context
 from syncguard.infer.tell import Texts
-from syncguard.judge.built import Built
+from syncguard.judge.built import MADE, Built
 from syncguard.judge.calling import Callers, Made, called_as
 from syncguard.judge.chosen import IN_FILE, kept
 from syncguard.judge.common import either
 from syncguard.judge.defaults import outer_of
-from syncguard.judge.opted import opted
+from syncguard.judge.opted import NAMED, opted
 from syncguard.judge.warmth import Warmth
 from syncguard.places import Places
 from syncguard.read.tags import FUNCTION
@@ -26,6 +26,7 @@ from syncguard.terms import Fact
 
 HERE: Final = f"{IN_FILE}called "
 HOT: Final = f"{IN_FILE}hot "
+FORWARDS: Final = ("forward", "__call__")  # what calls a module comes to these
 Known = dict[str, Fact]  # options, by what is said of them
 
 
@@ -51,7 +52,7 @@ class Behind(msgspec.Struct):
         if name not in self.known:
             self._settle(name)
         own = self.known[name]
-        return (*[fact for fact in built if fact.text not in own], *own.values())
+        return (*[fact for fact in built if bare(fact) not in own], *own.values())
 
     def _built(self, routine: Routine) -> tuple[Fact, ...]:
         """What the file asks for wherever it makes the object of a method, or names a function that it hands about."""
@@ -72,10 +73,19 @@ class Behind(msgspec.Struct):
             return False
         if (name := called_as(routine)) != routine.name:
             return bool(self.callers.named(name))
-        if runs_itself(routine, self.world.places):
+        if runs_itself(routine, self.world.places) and not self._chosen_by_forward(routine):
             return False
         above = owner is not None and any(not one.home.own and node.name in one.members for one in owner.mro)
         return not above and bool(self.callers.named(node.name))
+
+    def _chosen_by_forward(self, routine: Routine) -> bool:
+        """Whether a method is a way in which the forward of its own class goes, `forward_frozen`: no module calls it of
+        itself."""
+        name, owner, places = routine.name, routine.owner, self.world.places
+        if owner is None or name in FORWARDS or not places.is_("hot", "module_methods", name):
+            return False
+        others = places.each_step(name) or places.each_step(f"{owner.name}.{name}")
+        return not others and any(one.caller.owner is owner for one in self.callers.named(name))
 
     def _settle(self, name: str) -> None:
         """Work a name out with all that lead to it: what a function stands behind is what all its callers share."""
@@ -90,7 +100,7 @@ class Behind(msgspec.Struct):
             if hot and len(hot) < len(made):
                 made = hot
                 hot_names.add(asked)
-            calls[asked] = [(self._around(one), one.caller) for one in made]
+            calls[asked] = [({**self._made(one.caller, asked), **self._around(one)}, one.caller) for one in made]
             open_names |= {asked} if not all(private(one) for one in self._all(asked)) else set()
             leading = {called_as(caller) for _, caller in calls[asked] if self._called(caller)}
             todo += sorted(leading - calls.keys() - self.known.keys() - {*todo})
@@ -107,6 +117,14 @@ class Behind(msgspec.Struct):
             told = either([tuple(around.values()) for around, _ in every]) if not found[asked] else ()
             one_of = {fact.text: replace(fact, text=f"{said[asked]}{fact.text}") for fact in told}
             self.known[asked] = found[asked] or one_of
+
+    def _made(self, caller: Routine, asked: str) -> Known:
+        """What the file asks for wherever it makes an object of the class that a call stands in, of another one."""
+        owner = caller.owner
+        if owner is None or owner.find(asked) is not None:
+            return {}
+        made = {bare(fact): fact for fact in self._built(caller)}
+        return {text: replace(fact, text=f"{HERE}{text}") for text, fact in made.items()}
 
     def _is_hot(self, made: Made) -> bool:
         return not made.context.rare and self.warmth[made.caller].heat == "hot"
@@ -132,6 +150,11 @@ class Behind(msgspec.Struct):
                 first = HOT if HOT in said else next(filter(None, said), "")
                 shared[text] = replace(fact, text=f"{first}{text}")
         return shared if known else None
+
+
+def bare(fact: Fact) -> str:
+    """What an option asks for, whatever is made or named only there."""
+    return fact.text.removeprefix(MADE).removeprefix(NAMED)
 
 
 def runs_itself(routine: Routine, places: Places) -> bool:

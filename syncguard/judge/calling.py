@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -154,10 +154,16 @@ class Callers:
         if found is None:
             owner, _, called = name.rpartition(".")
             calls = _applied(owner, self.home) if owner else calls_of(name, self.home)
-            runs = "forward" if owner else called
-            made = [[Made(call, caller, context) for caller, _, context in self._at(call.at, runs)] for call in calls]
-            found = self.made[name] = tuple([one for every in made for one in every]) if all(made) else ()
+            found = self.made[name] = self._made(calls, "forward" if owner else called)
         return found
+
+    def making(self, name: str) -> tuple[Made, ...]:
+        """Every call that makes an object of a class by this name, with a constructor of its own or of one above."""
+        return self._made(calls_of(name, self.home), "__init__")
+
+    def _made(self, calls: Sequence[core.Call], runs: str) -> tuple[Made, ...]:
+        made = [[Made(call, caller, context) for caller, _, context in self._at(call.at, runs)] for call in calls]
+        return tuple([one for every in made for one in every]) if all(made) else ()
 
     def _at(self, at: At, name: str) -> list[Calling]:
         if self.known is None:

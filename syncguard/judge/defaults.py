@@ -182,7 +182,27 @@ def _of_parameter(param: Param, place: Place) -> Sources:
     routine = place.routine
     default = _default(param, place)
     passed = tuple(passed_to(param, place)) if private(routine) or place.only else ()
+    if default is None and routine.name == "__init__" and routine.owner is not None and place.callers.home.own:
+        passed = _made_of(param, routine.owner.name, place)
     return Sources(passed or ((default,) if default else ()), default, data=lambda: may_be_data(param, place.frame))
+
+
+def _made_of(param: Param, name: str, place: Place) -> tuple[Written, ...]:
+    """The options that each call in the file that makes an object of a class gives its constructor, which must be given
+    it; nothing where one of them gives anything else."""
+    from syncguard.judge.settled import told_of
+
+    node, found = place.routine.node, []
+    calls = place.callers.making(name) if type(node) is FUNCTION else ()
+    for made in calls if len(calls) <= MOST else ():
+        places = positional(node)[1:] if type(node) is FUNCTION else []
+        nodes = given(made.call, param, places, False) if not unpacks(made.call) else []
+        written = (nodes[0], place.of(made.caller)) if len(nodes) == 1 else None
+        told = told_of(*written) if written is not None and written[1].depth <= DEEPEST else None
+        if written is None or told is None or not told.by:
+            return ()
+        found.append(written)
+    return tuple(found)
 
 
 def _default(param: Param, place: Place) -> Written | None:

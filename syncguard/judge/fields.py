@@ -22,7 +22,15 @@ from syncguard.judge.carried import carried
 from syncguard.judge.classes import classes_of
 from syncguard.judge.constants import of_class, of_module
 from syncguard.judge.declared import counts, declared_in, takes_fields
-from syncguard.judge.defaults import NOTHING, Place, Sources, Written, is_carrier, is_data
+from syncguard.judge.defaults import (
+    DEEPEST,
+    NOTHING,
+    Place,
+    Sources,
+    Written,
+    is_carrier,
+    is_data,
+)
 from syncguard.judge.taken_over import taken_over
 from syncguard.judge.turned import MAKERS, turned_on
 from syncguard.read import core
@@ -155,6 +163,20 @@ def _property(info: ClassInfo, name: str, place: Place) -> Written | None:
     place.routine.uses[routine.home.path, routine.qualname] = None
     node = routine.node
     returned = given_back(node.body) if type(node) is FUNCTION else None
+    return (returned, place.of(routine)) if returned is not None else None
+
+
+def answered_by(fn: core.Attr, place: Place) -> Written | None:
+    """What a method returns that is asked with nothing and does nothing but test and return: `self.mixes()`."""
+    classes = classes_of(fn.of, place) if place.depth <= DEEPEST else []
+    member = classes[0].find(fn.name) if len(classes) == 1 else None
+    routine = member[0].routine if member is not None and type(member[0]) is Call else None
+    node = routine.node if routine is not None else None
+    if routine is None or type(node) is not FUNCTION or len(node.params) != 1 or node.decorators or node.generator:
+        return None
+    returned = given_back(node.body)
+    place.routine.uses.update(classes[0].elsewhere)
+    place.routine.uses[routine.home.path, routine.qualname] = None
     return (returned, place.of(routine)) if returned is not None else None
 
 

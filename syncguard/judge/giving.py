@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from functools import cached_property
 from typing import Final
 
 from msgspec.structs import replace
@@ -177,6 +176,7 @@ class Given:
 
     def __init__(self, entries: Entered, calls: Mapping[str, tuple[Function, ...]]) -> None:
         self.entries, self.calls = entries, calls
+        self._functions: dict[Where, Function] | None = None
 
     def options(self, where: Where, asks: tuple[Ask, ...]) -> Iterator[Fact]:
         """The options of what asks a function's parameters for this, where all calls give what is otherwise."""
@@ -222,12 +222,14 @@ class Given:
                 return False
         return True
 
-    @cached_property
+    @property
     def functions(self) -> dict[Where, Function]:
         """Those that nobody calls but by their names, and that nothing in their own files makes hot."""
-        every = ((path, f) for path, functions in self.calls.items() for f in functions)
-        asked = ((path, f) for path, f in every if f.by_name and not f.open and not f.keeper)
-        return {(path, f.name): f for path, f in asked if f.heat == "unknown" or f.here}
+        if self._functions is None:
+            every = ((path, f) for path, functions in self.calls.items() for f in functions)
+            asked = ((path, f) for path, f in every if f.by_name and not f.open and not f.keeper)
+            self._functions = {(path, f.name): f for path, f in asked if f.heat == "unknown" or f.here}
+        return self._functions
 
     def still(self, where: Where, options: tuple[Fact, ...], places: Places) -> tuple[Fact, ...]:
         """Options of a function, but for a device that all calls name; of one that some name it is not said that none

@@ -24,7 +24,7 @@ from syncguard.judge.seldom import (
 from syncguard.judge.warmth import ASKED, BETWEEN, CROSSES, FITS, LOADS, MAKES, SELDOM, WRITES, Warmth
 from syncguard.places import Places
 from syncguard.read import core
-from syncguard.read.tags import LOOP, NAME
+from syncguard.read.tags import INDEX, LOOP, NAME
 from syncguard.read.walk import walk
 from syncguard.terms import UPLOAD, Fact, Heat
 
@@ -130,8 +130,10 @@ def _beside(context: Context, routine: Routine) -> int:
 
 
 def _over(loop: core.Node, sighting: Sighting) -> bool:
-    """Whether a loop has one turn for each thing that is moved: `for part in parts: part.to(device)`."""
+    """Whether a loop has one turn for each thing that is moved: `for part in parts: part.to(device)`, also where it
+    counts them, `parts[i].to(device)`."""
     if type(loop) is not LOOP or loop.target is None:
         return False
     moved = next((part for part in walk(loop.body) if part.at == sighting.operand), None)
-    return type(moved) is NAME and any(type(one) is NAME and one.id == moved.id for one in walk(loop.target))
+    picked = moved.key if type(moved) is INDEX else moved
+    return type(picked) is NAME and any(type(one) is NAME and one.id == picked.id for one in walk(loop.target))

@@ -128,15 +128,16 @@ def _names(node: Node) -> bool:
     return False
 
 
-def _setting(node: Node, place: Place, text: bool = False) -> bool:
-    """Whether this is a setting, or stands for some; one that is compared with a text is a choice."""
+def _setting(node: Node, place: Place, text: bool = False, kept: bool = False) -> bool:
+    """Whether this is a setting, or stands for some; one that is compared with a text is a choice, and what an object
+    keeps may be another text."""
     if place.depth > DEEPEST:
         return False
     if type(node) is EITHER or type(node) is DO:
         return asks(node, True, place)
     if type(node) is CHOOSE:
-        arms = [arm for arm in (node.yes, node.no) if not _is_nothing(arm)]
-        return bool(arms) and all(_setting(arm, place, text) for arm in arms)
+        arms = [arm for arm in (node.yes, node.no) if not (_is_nothing(arm) or (text and kept and _is_text(arm)))]
+        return bool(arms) and all(_setting(arm, place, text, kept) for arm in arms)
     if _requires(node) or _whether(node, place) or _spreads(node, place):
         return True
     asked = read_of(node)
@@ -148,11 +149,11 @@ def _setting(node: Node, place: Place, text: bool = False) -> bool:
         return _setting(item, place)
     written = sources_of(node, place).written
     if written:
-        return all(_setting(*one, text) for one in written)
+        return all(_setting(*one, text, kept or type(node) is ATTR) for one in written)
     if type(node) is ATTR:
         given = [one for one in all_given(node, place) if type(one[0]) is not CONST or one[0].value]
         if given:
-            return all(_setting(*one, text) for one in given)
+            return all(_setting(*one, text, kept=True) for one in given)
         return text and _is_way(node, place)
     return type(node) is NAME and _chosen(node.id, place, text)
 
@@ -161,6 +162,13 @@ def _is_way(node: core.Attr, place: Place) -> bool:
     """Whether what an object was made with says which of several it does, and its class does not: `loss.reduction`."""
     known = any(has(info, node.name) for info in classes_of(node.of, place))
     return not known and node.name not in place.callers.set and place.frame.world.places.is_("names", "ways", node.name)
+
+
+def _is_text(node: Node) -> bool:
+    """Whether this is a text, or one of several: what is compared with another one is chosen otherwise."""
+    if type(node) is CHOOSE:
+        return _is_text(node.yes) and _is_text(node.no)
+    return type(node) is CONST and isinstance(node.value, str)
 
 
 def _is_nothing(node: Node) -> bool:

@@ -17,6 +17,7 @@ from syncguard.judge.carried import carried, read_of
 from syncguard.judge.defaults import Place, is_carrier, keywords_of, sources_of
 from syncguard.judge.enumerated import Member, converts, member_of
 from syncguard.judge.environment import asked_of, default_in, is_switch
+from syncguard.judge.fields import answered_by
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, CALL, CONST, FUNCTION, INDEX, NAME
@@ -52,6 +53,9 @@ def outcome_of(test: Node, place: Place) -> Told | None:
             sources = sources_of(test, place)
             if not sources.option and len(sources.written) == 1:  # it stands for another test
                 return outcome_of(*sources.written[0])
+        case core.Call(fn=core.Attr() as fn, args=(), keywords=()) if (said := answered_by(fn, place)) is not None:
+            told = outcome_of(*said)
+            return told if told is not None and told.by else None
     told = told_of(test, place)
     return Told(bool(told.value), told.by) if told is not None else None
 
@@ -204,6 +208,9 @@ def _called(call: core.Call, place: Place) -> Told | None:
             return Told(False, {f"{path_of(fn)}()": False})
         case core.Call(fn=fn) if (answer := answer_of(call, place)) is not None:
             return Told(answer.value, {f"{path_of(fn)}()": answer.value})
+        case core.Call(fn=core.Attr() as fn, args=(), keywords=()) if (said := answered_by(fn, place)) is not None:
+            told = told_of(*said)
+            return told if told is not None and told.by else None
     return None
 
 

@@ -1,10 +1,12 @@
 """An attribute of which its class says nothing in, the setting out that it is: the constructor makes an attribute of
-each of them, `for key in config: setattr(self, key, config[key])`."""
+each of them, `for key in config: setattr(self, key, config[key])`, or hands it under its name to one that nobody sees,
+`super().__init__(params, paged=paged)`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.values import Call
 from syncguard.infer.routine import Routine
@@ -12,7 +14,7 @@ from syncguard.judge.bound import path_of
 from syncguard.judge.defaults import Place, Written
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import FUNCTION, LOOP
+from syncguard.read.tags import CALL, FUNCTION, LOOP, NAME
 from syncguard.read.walk import walk
 
 
@@ -21,7 +23,28 @@ def taken_over(classes: list[ClassInfo], name: str, place: Place) -> tuple[Writt
     every = [next(_settings(info, place.routine), None) for info in classes]
     found = [one for one in every if one is not None]
     told = tuple([(core.Attr(of, name, f"{path_of(of)}.{name}", of.at), place.of(there)) for of, there in found])
-    return told if len(found) == len(every) else ()
+    if len(found) == len(every):
+        return told
+    given = tuple([one for info in classes if (one := _handed_up(info, name, place)) is not None])
+    return given if not found and len(given) == len(classes) else ()
+
+
+def _handed_up(info: ClassInfo, name: str, place: Place) -> Written | None:
+    """What a class hands under its name to the constructor of one above it that nobody sees."""
+    makers = [member.routine for one in info.mro if type(member := one.members.get("__init__")) is Call]
+    routine = makers[0] if len(makers) == 1 else None
+    if routine is None or type(routine.node) is not FUNCTION or not any(True for _ in info.external()):
+        return None
+    if all(param.name != name for param in routine.node.params):
+        return None
+    place.routine.uses[routine.home.path, routine.qualname] = None
+    for call in walk(routine.node.body):
+        if type(call) is CALL and last_name(call.fn) == "__init__":
+            given = [value for value in (*call.args, *[value for _, value in call.keywords]) if type(value) is NAME]
+            handed = [value for value in given if type(value) is NAME and value.id == name]
+            if handed:
+                return handed[0], place.of(routine)
+    return None
 
 
 def _settings(info: ClassInfo, asker: Routine) -> Iterator[tuple[Node, Routine]]:

@@ -172,8 +172,8 @@ def _truth(value: Node | None, places: Places | None) -> bool | None:
 
 
 def _stays(flag: _Flag, frame: Frame) -> bool:
-    """Whether nothing turns the flag back but the constructor, and methods that it calls; there must be something that
-    gives it a value first, unless it need not be there."""
+    """Whether nothing turns the flag back but the constructor, methods that it calls, and those that are setup by their
+    names, `enable_graphs`; there must be something that gives it a value first, unless it need not be there."""
     made = _making(flag.owner, frame)
     storing = [one.name for info in flag.owner.mro for one in frame.world.storing(info, flag.name)]
     if not (flag.left or any(name in made for name in storing)):
@@ -186,10 +186,16 @@ def _stays(flag: _Flag, frame: Frame) -> bool:
             return False
         if flag.name not in node.uses.get(flag.me, UNUSED):
             continue
-        makes = method is not frame.routine and node.name in made
+        makes = method is not frame.routine and (node.name in made or _readies(node.name, flag.places))
         if not (makes or all(_sets(part, flag) for part in walk(node.body) if _gives(part, flag))):
             return False
     return not _by_others(flag, frame)
+
+
+def _readies(name: str, places: Places) -> bool:
+    """Whether a method has the name of setup, and readies no step."""
+    anew = places.is_("gates", "begins", name) or places.is_("cold", "readying", name)
+    return places.seldom(name) and not anew
 
 
 def _gives(part: Node, flag: _Flag) -> bool:
@@ -210,12 +216,20 @@ def _is_flag(node: Node, flag: _Flag) -> bool:
 def _unseen(node: core.Function, flag: _Flag) -> bool:
     """Whether a method may give its instance anything: by a name that is made up, or as it was at first."""
     asked = node.uses.get(flag.me, UNUSED)
-    if "__dict__" in asked or "__init__()" in asked or "__setattr__()" in asked:
+    if "__init__()" in asked or "__setattr__()" in asked or ("__dict__" in asked and not _only_shown(node, flag)):
         return True
     return any(
         type(part) is CALL and type(part.fn) is NAME and part.fn.id in BY_NAME and _is_me(part.args[:1], flag)
         for part in walk(node.body)
     )
+
+
+def _only_shown(node: core.Function, flag: _Flag) -> bool:
+    """Whether a method does no more with all that its instance has than hand it on: `text.format(**self.__dict__)`."""
+    asked = [part for part in walk(node.body) if type(part) is ATTR and part.path == f"{flag.me}.__dict__"]
+    calls = [part for part in walk(node.body) if type(part) is CALL]
+    spread = {id(value) for call in calls for key, value in call.keywords if not key or key == "**"}
+    return all(id(part) in spread for part in asked)
 
 
 def _is_me(args: tuple[Node, ...], flag: _Flag) -> bool:

@@ -9,8 +9,9 @@ from syncguard.infer.branches.failures import amiss
 from syncguard.infer.branches.keeps import BUILDS
 from syncguard.infer.branches.meant import binders, plainly
 from syncguard.infer.branches.ranks import ranked
-from syncguard.infer.branches.remembers import ABOUT, remembers
+from syncguard.infer.branches.remembers import ABOUT, refits, remembers
 from syncguard.infer.branches.rhythm import BACK, OUT, leads_out, set_back
+from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.undoes import undoes
 from syncguard.infer.domain.sureness import number_sureness
 from syncguard.infer.domain.values import Const, Host, Named, Tensor, Value, options
@@ -36,7 +37,7 @@ def excused(node: core.If, outcome: bool, frame: Frame) -> str:
         return FIRST
     if undoes(node.test, outcome, body, frame):
         return UNDONE
-    if remembers(node, outcome, frame):
+    if remembers(node, outcome, frame) or refits(node, outcome, frame):
         return BUILDS
     if set_back(node.test, outcome, body, frame):
         return BACK
@@ -50,11 +51,22 @@ def excused(node: core.If, outcome: bool, frame: Frame) -> str:
 def fallback(test: Node, body: tuple[Node, ...], other: tuple[Node, ...], frame: Frame) -> bool:
     """Whether this arm of a test of tensors gives nothing but constants, and the other, or the rest of the block, goes
     on to compute: `if not found.any(): return torch.tensor(0.0, device=x.device)`."""
+    body = tuple([part for part in body if not _shows(part, frame)])
     last = body[-1] if body else None
     leaves = type(last) is LEAVE and last.what == "return" and last.value is not None
     asks = (leaves or (body and other)) and (_of_data(test, frame) or (leaves and _counts_none(test, frame)))
     asks = asks or (bool(body) and type(last) is BIND and not other and _is_zero(test, frame))
     return bool(asks) and _told(body, frame) and not (other and _told(other, frame))
+
+
+def _shows(part: Node, frame: Frame) -> bool:
+    """Whether a statement does nothing but tell people something: `print(x)`, `logger.info(x)`."""
+    match part:
+        case core.Run(value=core.Call(fn=core.Name(id=name))):
+            return name == "print"
+        case core.Run(value=core.Call(fn=core.Attr(of=of))):
+            return frame.world.places.is_("cold", "loggers", last_name(of).lower())
+    return False
 
 
 def converts(test: Node, outcome: bool, body: tuple[Node, ...], other: tuple[Node, ...], frame: Frame) -> bool:

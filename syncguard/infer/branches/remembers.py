@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from syncguard.infer.branches.keeps import lives
 from syncguard.infer.branches.meant import binders, plainly
 from syncguard.infer.domain.values import Tensor, options
 from syncguard.infer.routine import Frame
@@ -12,6 +13,7 @@ from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BIND, CALL, CLASS, DO, FUNCTION, INDEX, LEAVE, LOOP, NAME, SEQ
 from syncguard.read.walk import bound_in, targets, walk
 
+SIZES: Final = ("shape", "size")
 ABOUT: Final = ("device", "dtype", "shape", "size", "ndim", "numel", "dim")  # what a tensor tells of itself on the host
 
 
@@ -19,6 +21,25 @@ def remembers(node: core.If, outcome: bool, frame: Frame) -> bool:
     """Whether this side of `if key not in table:` stores under the key what is made of no tensor's numbers, in a table
     that outlives the call: it is met once for each key."""
     return _fills(node.body if outcome else node.orelse, _asked(node.test, outcome, frame), frame)
+
+
+def refits(node: core.If, outcome: bool, frame: Frame) -> bool:
+    """Whether this side of a test is for what the instance keeps that has another size than is asked for, and makes it
+    anew of no tensor's numbers: `if self.table.shape[0] != x.shape[1]: self.table = self.build(x.shape[1])`."""
+    test, wanted = plainly(node.test, outcome)
+    if type(test) is not DO or test.what not in ("==", "!=") or (test.what == "!=") is not wanted:
+        return False
+    path = _kept_size(test.args[0]) or _kept_size(test.args[1])
+    made = [part for part in (node.body if outcome else node.orelse) if path and _empties(part, path)]
+    return bool(made) and lives(frame) and not any(_reads(part, frame) for part in made)
+
+
+def _kept_size(node: Node) -> str:
+    """The attribute of the instance whose size this is: `self.table.shape[0]`, `self.table.size(0)`."""
+    told = node.of if type(node) is INDEX else node.fn if type(node) is CALL else node
+    if type(told) is not ATTR or told.name not in SIZES or type(told.of) is not ATTR:
+        return ""
+    return told.of.path if told.of.path == f"self.{told.of.name}" else ""
 
 
 def recalled(node: core.If, frame: Frame) -> bool:

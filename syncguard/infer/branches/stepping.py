@@ -91,7 +91,8 @@ def epochs(step: Step, iterated: Value, frame: Frame) -> None:
     whole = any(call in node.calls for call in places.tables["hot"]["loop_steps"]) and bool(node.calls & places.passes)
     many = node.iterable is None or counts(node.iterable, frame)
     takes = node.calls.issuperset(places.tables["hot"]["loop_takes"])  # each turn, and clears the gradients
-    many = many or (takes and around is not None and type(around.node) is LOOP and by_epoch(around.node, frame))
+    anew = takes and around is not None and type(around.node) is LOOP and _trains_anew(around.node, node, frame)
+    many = many or anew or (takes and around is not None and type(around.node) is LOOP and by_epoch(around.node, frame))
     if not (drawn or (whole and many)):  # of `for x in batches` there may be one, or those of a step
         return
     frame.routine.steps = node.at[0]
@@ -99,10 +100,20 @@ def epochs(step: Step, iterated: Value, frame: Frame) -> None:
     if around is None or type(outer) is not LOOP:
         return
     trained = drawn and around.reason and node.calls & places.passes
-    if not (trained or by_epoch(outer, frame)):
+    if not (trained or anew or by_epoch(outer, frame)):
         return
     if not (loads(outer, UNKNOWN, frame) or _steps_besides(outer.body, node, frame)):
         around.steps = node.at[0]
+
+
+def _trains_anew(outer: core.Loop, inner: core.Loop, frame: Frame) -> bool:
+    """Whether each turn of a loop makes an optimizer for the inner loop, which is a training of its own."""
+    made = (call for part in outer.body if part is not inner for call in walk(part) if type(call) is CALL)
+    return any(
+        frame.world.places.is_("hot", "optimizers", frame.world.decorator_name(call.fn, frame))
+        for call in made
+        if type(call.fn) is ATTR or type(call.fn) is NAME
+    )
 
 
 def by_epoch(node: core.Loop, frame: Frame) -> bool:

@@ -7,7 +7,9 @@ from typing import Any, Final
 
 from syncguard.infer.domain.contents import without
 from syncguard.infer.domain.values import (
+    ACCELERATORS,
     BROUGHT,
+    HOST,
     NONE,
     TO_COME,
     UNKNOWN,
@@ -105,7 +107,15 @@ def _literals(a: Const, b: Const) -> Value | None:
     if type(a.value) is type(b.value) and a.value == b.value:
         return a
     kinds = kind_of(a), kind_of(b)
+    if _device_names(a.value, b.value):
+        return Host("device:assumed")  # as of two devices
     return None if "none" in kinds else numbers(*kinds, None)
+
+
+def _device_names(a: object, b: object) -> bool:
+    """Whether two texts name the CPU and an accelerator: `"cuda" if wide else "cpu"`."""
+    named = [text.partition(":")[0] for text in (a, b) if isinstance(text, str)]
+    return len(named) == 2 and HOST in named and any(one in ACCELERATORS for one in named)
 
 
 def _sequences(a: Seq, b: Seq) -> Seq | None:

@@ -292,6 +292,8 @@ class ClassOf(Value):
         self.info = info
 
 
+HOST: Final = "cpu"  # what names the host, and what an accelerator
+ACCELERATORS: Final = ("cuda", "xpu", "hip", "npu", "mps", "hpu")
 BROUGHT: Final = "brought"  # the setting of a loader that brings its batches to the device itself
 
 

@@ -37,6 +37,7 @@ from syncguard.infer.expressions.demanded import made_array
 from syncguard.infer.expressions.libraries import constructed, imported
 from syncguard.infer.expressions.named import name_given
 from syncguard.infer.functions import promises
+from syncguard.infer.functions.parameters import by_class
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.arguments import is_true
 from syncguard.infer.operations.kin import from_tensors, made_of
@@ -178,7 +179,8 @@ def applied(info: ClassInfo, args: list[Value], keywords: Keywords, at: At, fram
     found: Value = UNKNOWN
     if member is not None and type(member[0]) is Call:
         context = [] if info.find("setup_context") else [Instance(info)]
-        found = frame.world.call(member[0].routine, None, [*context, *args], keywords, at, frame)
+        of = ClassOf(info) if by_class(member[0].routine.node) else None
+        found = frame.world.call(member[0].routine, of, [*context, *args], keywords, at, frame)
     return submodule(args, keywords, at, frame) if type(found) is Unknown else found
 
 

@@ -42,6 +42,15 @@ def _of_python(packages: AbstractSet[str]) -> bool:
     return packages <= sys.stdlib_module_names
 
 
+def maybe_torch(frame: Frame) -> bool:
+    """Whether a file imports torch only where that is there: `if has_torch: import torch`."""
+    home = frame.home
+    if home.optional is None:
+        always = [name for part in home.core.body if type(part) is BRING for name in part.names]
+        home.optional = all(module.partition(".")[0] != "torch" for _, module, _ in always)
+    return home.optional
+
+
 def torch_among(roots: set[str], frame: Frame) -> bool:
     here = frame.env.get("torch")  # imported by the function itself
     return "torch" in roots or (type(here) is Named and here.name == "torch")

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from syncguard.infer.domain.values import UNKNOWN, ClassOf, Instance, Named, Tensor, Value
 from syncguard.infer.expressions.following import stays
-from syncguard.infer.expressions.imported import imported_by, imports, reaches_out, torch_among, torch_parts
+from syncguard.infer.expressions.imported import (
+    imported_by,
+    imports,
+    maybe_torch,
+    reaches_out,
+    torch_among,
+    torch_parts,
+)
 from syncguard.infer.expressions.resolve import Names
 from syncguard.infer.functions.handed import handed_on
 from syncguard.infer.functions.loaders import loaders_of
@@ -123,7 +130,7 @@ class Usage(Names):
             for name in frame.routine.node.uses
             if type(value := frame.lookup(name)) is Named
         }
-        shared = name in self.reductions or self.places.is_("host", "array_methods", name)
+        shared = name in self.reductions or self.places.is_("host", "array_methods", name) or maybe_torch(frame)
         return not used & set(arrays) and (not shared or "torch" in used or self.declares_tensors(frame))
 
     def computes_torch(self, frame: Frame) -> bool:

@@ -14,6 +14,7 @@ from syncguard.infer.domain.values import (
     Value,
     kind_of,
 )
+from syncguard.infer.operations.targets import names_host
 from syncguard.infer.routine import Frame, Routine
 from syncguard.read import core
 from syncguard.read.core import Node, Param
@@ -111,8 +112,10 @@ def as_script(test: Node) -> bool:
 
 
 def _tries(arg: Value, routine: Routine, caller: Frame) -> bool:
-    """Whether a file that is run by itself tries what stands in it on what it draws, or a module on what it makes:
-    others may give it anything."""
+    """Whether a file that is run by itself tries what stands in it on what it draws, or a module on what it makes, or,
+    in a package, on the host: others may give it anything."""
+    if names_host(arg):
+        return "." in caller.home.name
     if type(arg) is not Tensor or arg.device != "host" or arg.why is None or arg.why.root.path != caller.home.path:
         return False
     made = ("built", "rows", "of_data") if routine.owner is not None and routine.owner.is_module else ()

@@ -53,14 +53,14 @@ def bind(frame: Frame, node: core.Function) -> None:
     from syncguard.infer.statements.naming import hinted
 
     routine = frame.routine
-    differentiates = _differentiates(frame)
+    context = int(by_class(node)) if _differentiates(frame) else -1
     moved = brought(routine, frame.world)
     for position, param in enumerate(node.params):
-        if position == 0 and differentiates and routine.owner is not None:
+        if position == context and routine.owner is not None:
             frame.env[param.name] = Instance(routine.owner)  # what forward puts on ctx, backward reads there
             continue
         if position == 0 and routine.owner is not None and param.name in ("self", "cls", "mcs"):
-            is_class = param.name != "self"
+            is_class = param.name != "self" or by_class(node)
             owner = routine.actual or routine.owner
             there = "host" if frame.world.place(routine) == "host" and keeps_data(owner, frame.world) else "assumed"
             frame.env[param.name] = ClassOf(owner) if is_class else Instance(owner, device=there)
@@ -92,6 +92,11 @@ def _differentiates(frame: Frame) -> bool:
     if owner is None or not owner.is_function or not frame.world.places.is_("hot", "function_methods", routine.name):
         return False
     return routine.name != "forward" or owner.find("setup_context") is None
+
+
+def by_class(node: core.Node) -> bool:
+    """Whether a function is a method of its class, which is given that before all else."""
+    return type(node) is FUNCTION and any(type(one) is NAME and one.id == "classmethod" for one in node.decorators)
 
 
 def value(frame: Frame, param: Param, position: int) -> Value:

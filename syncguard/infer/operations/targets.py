@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from syncguard.infer.domain.values import Const, Host, Instance, Named, Tensor, Value, options
+from syncguard.infer.domain.values import ACCELERATORS, Const, Host, Instance, Named, Tensor, Value, options
 
 
 def place_of(asked: Value) -> str:
@@ -79,7 +79,6 @@ def tensor_type(name: str) -> tuple[str, str] | None:
 LEFT_ON_HOST: Final = "device:assumed:host"
 ORDINALS: Final = ("", "%d", "%i", "%s", "{}")  # what stands for the number of a device
 MEMORYLESS: Final = "meta"  # the device whose tensors hold nothing: nobody waits for them
-ACCELERATORS: Final = ("cuda", "xpu", "hip", "npu", "mps", "hpu")
 TYPES: Final = {
     "Float": "float", "Double": "float", "Half": "float", "BFloat16": "float", "Long": "int", "Int": "int",
     "Short": "int", "Byte": "int", "Char": "int", "Bool": "bool",
