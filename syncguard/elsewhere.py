@@ -287,8 +287,8 @@ def _is_for_others(where: Where, calls: Calls, files: Files, places: Places) -> 
 
 def _is_listed(where: Where, files: Files) -> bool:
     """Whether a file lists a name of its own among those that are there for others."""
-    like = rf"^__all__\b[^\])]*['\"]{where[1]}['\"]"
-    return re.search(like, files.text(where[0]), re.MULTILINE) is not None
+    listed = files.listed(where[0])
+    return f"'{where[1]}'" in listed or f'"{where[1]}"' in listed
 
 
 def _is_said_to_be_for_others(where: Where, files: Files) -> bool:

@@ -22,6 +22,8 @@ ENVIRONMENT: Final = ("pyvenv.cfg", "node_modules", *INSTALLED)  # what tells a 
 SAID: Final = r"""#[^\n]*|^__all__\b[^\])]*|(?<![fF])(?<![fF][rR])(?:'''|\"\"\")(?:\\.|.)*?(?:'''|\"\"\")"""
 TEXT: Final = r"""(?P<text>'''(?:\\.|.)*?'''|\"\"\"(?:\\.|.)*?\"\"\"|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*")"""
 
+LISTED: Final = re.compile(r"^__all__\b[^\])]*", re.MULTILINE)
+
 Item = TypeVar("Item")
 Texts = Mapping[str, "str | bytes"]
 
@@ -54,6 +56,7 @@ class Files:
         self._inside: dict[str, Remembered[str]] = {}
         self._scripts: dict[str, Remembered[str]] = {}
         self._has: dict[tuple[str, re.Pattern[str]], bool] = {}
+        self._listed: dict[str, str] = {}
 
     def inside(self, package: str) -> Iterable[str]:
         """The files of a package, which is walked once, and as far as they are asked for."""
@@ -88,6 +91,12 @@ class Files:
         if (path, pattern) not in self._has:
             self._has[path, pattern] = pattern.search(self.text(path)) is not None
         return self._has[path, pattern]
+
+    def listed(self, path: str) -> str:
+        """What a file lists of its own as there for others, as it is written."""
+        if path not in self._listed:
+            self._listed[path] = "\n".join(LISTED.findall(self.text(path)))
+        return self._listed[path]
 
     def has_once(self, path: str, name: str, within: tuple[int, int] = (0, 0)) -> bool:
         """Whether a file has a name in one place, but where a class asks for those above it; the lines of one function
