@@ -117,7 +117,7 @@ def made_array(name: str, args: list[Value], nodes: Nodes, frame: Frame) -> None
     for value, node in zip(args, nodes):
         if value is UNKNOWN and type(node) is CALL and frame.world.host_library(name) == "array":
             unknowns.fetched(UNKNOWN, "use", (node,), frame)
-        if type(value) is Tensor and frame.world.places.is_("host", "arrays", name):
+        if type(value) is Tensor and not frame.sometimes and frame.world.places.is_("host", "arrays", name):
             demand(value, node, node.at, frame)
 
 
