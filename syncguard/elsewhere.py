@@ -4,7 +4,6 @@ which options."""
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -51,9 +50,9 @@ from syncguard.places import Places
 from syncguard.templates import Templates
 from syncguard.terms import Fact, Finding
 from syncguard.texts import Files, module_name, outermost, packages
-from syncguard.turned_outside import turned_outside
+from syncguard.turned_outside import is_set, turned_outside
 from syncguard.unheard import unheard
-from syncguard.unnamed import astray, left_to, lonely, uncalled, unnamed
+from syncguard.unnamed import astray, is_handed_on, left_to, lonely, uncalled, unnamed
 
 SENDS: Final = ("copy-to-device", "host-data", "built-on-host", "host-index")  # rules of what goes to the device
 Calls = Mapping[str, tuple[Function, ...]]
@@ -226,7 +225,7 @@ def elsewhere(
         unused=_unused({path for path, _ in asked}, files, places),
         sent=Sent(calls, callers, apart_from),
         turned=lambda option, path: turned_outside(option, path, files),
-        alone=lambda every: apart_from(every) and not any(_is_said_to_be_for_others(one, files) for one in every),
+        alone=lambda every: apart_from(every) and not any(_may_have_others(one, files) for one in every),
         uncalled=uncalled(((path, f.name) for path, f in unknown if f.alone), files, places),
         forsaken=forsaken(asked, calls, callers, hot, files, places),
         made=made,
@@ -291,21 +290,19 @@ def _is_listed(where: Where, files: Files) -> bool:
     return f"'{where[1]}'" in listed or f'"{where[1]}"' in listed
 
 
-def _is_said_to_be_for_others(where: Where, files: Files) -> bool:
-    """The same, or whether another one takes all that it has."""
+def _may_have_others(where: Where, files: Files) -> bool:
+    """The same, or whether another one takes all that it has, or its own file does more with it than to call it."""
     module = module_name(where[0])
     naming = files.naming({module}, outermost(where[0]))[module]
-    return _is_listed(where, files) or taken_whole(where[0], naming, files)
+    return _is_listed(where, files) or taken_whole(where[0], naming, files) or is_handed_on(where, naming, files)
 
 
 def _is_set_outside(where: Where, name: str, files: Files) -> bool:
     """Whether another file of the package gives something an attribute of this name: `net.sine.pulse = True`, alone or
     among others, or by its name."""
     path = where[0]
-    given = re.compile(rf"(?<!\bself)\._?{name}\b[ \t]*(?:[^\w\s=.,()\[\]<>!]*=(?!=)|(?:,[\w.\[\], *]*[ \t])=(?!=))")
-    handles, text = re.compile(r"\bsetattr\(|\b__dict__\b|\bvars\("), re.compile(rf"[\"']_?{name}[\"']|\b_?{name}=")
     naming = [one for one in files.naming({name}, outermost(path))[name] if one != path]
-    return any(files.has(one, given) or (files.has(one, handles) and files.has(one, text)) for one in naming)
+    return is_set(name, naming, files)
 
 
 def _unseen_outside(classes: Mapping[Where, Fact], files: Files) -> dict[Where, Fact]:

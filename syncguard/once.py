@@ -15,21 +15,26 @@ from syncguard.judge.called import Function, Where, in_loop, innermost, last_par
 from syncguard.judge.warmth import of_a_run
 from syncguard.places import Places
 from syncguard.terms import Fact
-from syncguard.texts import Files, outermost
+from syncguard.texts import UNREAD, Files, outermost
 
 MOST: Final = 96  # files that have the name of a module, or that under which it is kept
 NEAR: Final = 96  # characters before a name that tell what is done with it
 UNTOLD: Final = 16  # places that may stand in a text, before we take one for code
 TRAINED: Final = "though who trains it runs it at every step"
 
+ANYTHING: Final = r"(?:Any|Callable|Module|Optional|Union|None|T)\b"  # what may be a module, as it is declared
 CALLED: Final = re.compile(r"(?:\.(?:forward|__call__))?\(")
 # What is asked for None, bound, declared, or asked for what it has.
+GIVES_BACK: Final = re.compile(r"\.(?:to|cuda|cpu|eval|train|half|float|double|bfloat16|requires_grad_)\(")
+STATEMENT: Final = re.compile(r"\s*[\w.]*\Z")  # before a name that a statement begins with
 LET_BE: Final = re.compile(r"\s*(?:is\b|[=!]=|=|:|\.(?!(?:forward|__call__)\b))")
 WORDS: Final = "and|as|assert|await|del|elif|else|except|for|from|if|import|in|is|lambda|not|or|return|while|with|yield"
 PROSE: Final = re.compile(rf" \(|`|->| +(?!(?:{WORDS})\b)\w")  # behind a name
 PROSE_BEFORE: Final = re.compile(rf"(?:`|->|\b(?!(?:{WORDS}|class|def)\b)\w+ )\Z")
 TESTED: Final = re.compile(r"\s*(?::|\)|and\b|or\b|else\b|\n)")
-TESTS: Final = re.compile(r"\b(?:if|elif|while|and|or|not)\s+\(?[\w.]*\Z")
+TESTS: Final = re.compile(
+    r"(?:\bif|\belif|\bwhile|\bassert|\bnot|\b(?:if|elif|while|assert)\b[^=\n]*(?<![=<>!])\b(?:and|or))\s+\(?[\w.]*\Z"
+)
 TESTS_KIND: Final = re.compile(r"\b(?:isinstance|hasattr)\([\w.]*\Z")
 ASKS_KIND: Final = re.compile(r"\bisinstance\([^()\n]*,\s*\(?(?:[\w.]+,\s*)*[\w.]*\Z")
 DECLARES: Final = re.compile(r"\b(\w+)\s*:\s*(?:(?:\w+\.)?(?:Optional|Union)\[|[\w.]+\s*[|,]\s*)*[\"']?\Z")
@@ -41,7 +46,10 @@ LEAVES: Final = re.compile(r"(?:,\s*None)?\)\s*(?:is\b|[=!]=)|\]\s*=")
 MADE: Final = re.compile(r"(?:\.\w+)?\(")
 KEPT: Final = re.compile(r"\s*[,|\]\)=\"'\n]")
 ITSELF: Final = re.compile(r"\bself(?:\.forward|\.__call__)?\(")
-PARTS: Final = re.compile(r"\bnn\.(?!Module\b|functional\b)\w|\bParameter\(|=\s*(?:\w+\.)*[A-Z]\w*\(")
+# What may have parameters: what is made there, or what a class below another than `nn.Module` has from that.
+PARTS: Final = re.compile(
+    r"\bnn\.(?!Module\b|functional\b)\w|\bParameter\(|\bself\.\w+\s*=\s*[\w.]+\(|\Aclass \w+\((?!(?:\w+\.)*Module\))"
+)
 UNTRAINED: Final = r"^[ \t]*@(?:torch\.)?(?:no_grad|inference_mode)\(\)\s*\n(?:[ \t]*@[^\n]*\n)*[ \t]*def forward\b"
 
 Calls = Mapping[str, tuple[Function, ...]]
@@ -111,7 +119,8 @@ class Once:
     def _every(self, where: Where) -> Iterator[At]:
         """The places that call a module; none where something else may, or what is kept otherwise."""
         owner, package = where[1].rpartition(".")[0], outermost(where[0])
-        if not package or "." in owner or ITSELF.search(self._text(where)):
+        text = self._text(where)
+        if not text or not package or "." in owner or ITSELF.search(text) or self._is_decorated(where):
             return
         kept = self._kept(owner, where[0], package)
         every = [at for name in sorted(kept) for at in self._done_with(name, kept[name], package)]
@@ -125,8 +134,8 @@ class Once:
         untold: list[At] = []
         for one in self._having(owner, package):
             text = self._files.text(one)
-            if not one.endswith(".py"):
-                return {}  # what is configured may be run by anybody
+            if not one.endswith(".py") or re.search(rf"\b{owner}\s+as\s+\w", text):
+                return {}  # what is configured may be run by anybody, and who gives it a name of his own, too
             if one != path and re.search(rf"^\s*class {owner}\b", text, re.MULTILINE):
                 continue  # it has one of its own
             for begin, end in _places(owner, text):
@@ -139,14 +148,21 @@ class Once:
     def _done_with(self, name: str, saying: Container[str], package: str) -> Iterator[At]:
         """The places that call what is kept under a name, as some files say; one before all where it goes elsewhere,
         too."""
-        other = re.compile(rf"\b{name}\s*:\s*(?:Optional\[)?[\"']?(?!Any\b)(?:[A-Z]|(?:int|float|str|bool)\b)")
+        other = re.compile(
+            rf"\b{name}\s*:\s*(?:Optional\[)?[\"']?(?:\w+\.)*(?!{ANYTHING})[A-Z]\w*(?=[\"'\],)=|\n]| [|=])"
+        )
+        number = re.compile(rf"\b{name}\s*:\s*(?:int|float|str|bool)\b")
         untold: list[At] = []
         having = self._having(name, package)
         for one in having:
-            if one not in saying and self._files.has(one, other):
-                continue  # it declares that to be something else
             text = self._files.text(one)
+            code = UNREAD.sub("", text) if one not in saying else ""
+            if other.search(code):
+                continue  # it declares that to be something else
+            is_number = number.search(code) is not None
             for begin, end in _places(name, text):
+                if is_number and text[begin - 1 : begin] != ".":
+                    continue
                 said = _said(text, begin, end, name)
                 if said == "called":
                     yield one, begin
@@ -163,6 +179,11 @@ class Once:
         """The files of a package that have a name, but for tests; none where these are many."""
         having = [one for one in self._files.naming({name}, package)[name] if not self._places.is_test(one)]
         return having if len(having) <= MOST else []
+
+    def _is_decorated(self, where: Where) -> bool:
+        """Whether a class is handed to a decorator, which may keep it for others."""
+        owner = where[1].rpartition(".")[0]
+        return self._files.has(where[0], re.compile(rf"^@[^\n]*\n(?:[@#][^\n]*\n)*class {owner}\b", re.MULTILINE))
 
     def _text(self, where: Where) -> str:
         """A class, as it is written."""
@@ -200,7 +221,8 @@ def _kept_as(text: str, begin: int, end: int, inner: bool) -> str | None:
         return ""
     if MADE.match(after):
         met = BINDS.search(before)
-        return met[1] if met is not None else None
+        once = met is not None and "=" not in line[: max(0, len(line) - len(met[0]))]
+        return met[1] if met is not None and once else None
     if KEPT.match(after):
         met = DECLARES.search(before) or BESIDE.search(before)
         return met[1] if met is not None else None
@@ -220,6 +242,8 @@ def _said(text: str, begin: int, end: int, name: str) -> str:
     if PROSE.match(after) or PROSE_BEFORE.search(before):
         return ""
     if GOES_THROUGH.search(before):
+        return "handed"
+    if GIVES_BACK.match(after) and not STATEMENT.match(line):
         return "handed"
     if LET_BE.match(after) or TESTS_KIND.search(before) or (TESTS.search(before) and TESTED.match(after)):
         return ""

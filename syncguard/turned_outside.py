@@ -1,4 +1,5 @@
-"""An option in, whether a file of its package sets it that a class has for all out: `Flags.exact = args.exact`."""
+"""An option in, whether a file of its package sets it out: `Flags.exact = args.exact`, of what a class has for all, and
+`net.sine.pulse |= True`, of what an object has."""
 
 from __future__ import annotations
 
@@ -7,17 +8,45 @@ from typing import Final
 
 from syncguard.judge.opted import BY_DEFAULT
 from syncguard.terms import Fact
-from syncguard.texts import Files, outermost
+from syncguard.texts import BRINGS, UNREAD, Files, outermost
 
-OF_CLASS: Final = re.compile(r"`(?:\w+\.)*([A-Z]\w*)\.(\w+)` is ")
+OF_CLASS: Final = re.compile(r"`(?:\w+\.)*(\w+)\.(\w+)` is ")
+BY_NAME: Final = re.compile(r"\bsetattr\(|\b__dict__\b|\bvars\(|\b__setattr__\(")
 
 
 def turned_outside(option: Fact, path: str, files: Files) -> bool:
-    """Whether one of the classes that an option of a file hangs on is given it by its name somewhere."""
+    """Whether one of the classes that an option of a file hangs on may be given it by somebody."""
     _, _, default = option.text.partition(BY_DEFAULT)
-    return any(_is_set(owner, name, path, files) for owner, name in OF_CLASS.findall(default))
+    return any(_is_set(owner, name, path, files) for owner, name in OF_CLASS.findall(default) if owner != "self")
+
+
+def is_set(name: str, paths: list[str], files: Files) -> bool:
+    """Whether one of some files gives something an attribute of this name: alone, among others, or by its name."""
+    given = re.compile(
+        rf"(?<!\bself)\._?{name}\b[ \t]*(?:[^\w\s=.,()\[\]<>!:]*=(?!=)|:[^=\n]*=(?!=)|(?:,[\w.\[\], *]*[ \t])=(?!=))"
+    )
+    text = re.compile(rf"[\"']_?{name}[\"']|\b_?{name}=")
+    return any(files.has(one, given) or (files.has(one, BY_NAME) and files.has(one, text)) for one in paths)
 
 
 def _is_set(owner: str, name: str, path: str, files: Files) -> bool:
-    like = re.compile(rf"\b{owner}\.{name} *=(?!=)|\bsetattr\(\s*(?:\w+\.)*{owner}\b")
-    return any(files.has(one, like) for one in files.naming({owner}, outermost(path))[owner])
+    package = outermost(path)
+    naming = files.naming({owner, name}, package)
+    is_class = re.compile(rf"^[ \t]*class {owner}\b", re.MULTILINE)
+    having = [one for one in naming[owner] if files.has(one, is_class)]
+    if not having:
+        return False
+    by_itself = any(files.has(one, BY_NAME) for one in having)
+    return (
+        by_itself
+        or is_set(name, naming[name], files)
+        or any(_hands_on(owner, files.text(one)) for one in naming[owner])
+    )
+
+
+def _hands_on(owner: str, text: str) -> bool:
+    """Whether a file does anything with a class but ask it for what it has, or make an object of it."""
+    code = UNREAD.sub("", text)
+    if re.search(rf"\b{owner}\s+as\b", code):
+        return True
+    return re.search(rf"(?<!class )\b{owner}\b(?!\s*[.(:\]])", BRINGS.sub("", code)) is not None

@@ -12,7 +12,7 @@ from syncguard.judge.called import Where, last_part
 from syncguard.judge.entries import Callers
 from syncguard.places import Places
 from syncguard.read.project import MARKS
-from syncguard.texts import SAID, Files, files_in, is_inner, module_name, outermost, packages
+from syncguard.texts import BRINGS, UNREAD, Files, files_in, is_inner, module_name, outermost, packages
 
 PRIVATE: Final = re.compile(r"_[^_].*\.py")
 # What brings modules in by names that are made up or read from the folder.
@@ -23,10 +23,9 @@ SCRIPT: Final = re.compile(r"""^if __name__ == ["']__main__["']""", re.MULTILINE
 STARTS: Final = re.compile(r"""^if\b[^\n]*\b__main__\b|^(?:async )?def main\b|^[A-Za-z_][\w.]*\(""", re.MULTILINE)
 MANY: Final = 20  # modules of a package of which most are named by others
 RARE: Final = 10  # one of so many modules may not be
-BRINGS: Final = re.compile(r"^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]*(?:\([^)]*\)|[^\n]*)", re.MULTILINE)
-UNREAD: Final = re.compile(SAID, re.DOTALL | re.MULTILINE)
 MADE_UP: Final = re.compile(r"""\bgetattr\([^,()]+,\s*(?!["'])""")  # a method by a name that is not written there
 MADE_UP_HERE: Final = re.compile(r"\b(?:globals\(|vars\(\)|sys\.modules\b)")  # the same of what a file defines
+ASKED_FOR: Final = re.compile(r"\b(?:vars\(|import_module\()|\bdef __getattr__\(")  # the same of what another has
 
 
 def unnamed(asked: Iterable[str], files: Files, places: Places) -> frozenset[str]:
@@ -119,6 +118,17 @@ def _hands_on(function: str, text: str) -> bool:
     """Whether the code of a text names a function somewhere else than where it brings it in, or calls it."""
     code = BRINGS.sub("", UNREAD.sub("", text))
     return re.search(rf"\b{function}\b(?!\s*\()", code) is not None
+
+
+def is_handed_on(where: Where, naming: Iterable[str], files: Files) -> bool:
+    """Whether the own file of a function does more with it than to define and call it, or it may be asked for by a name
+    that is made up, there or in a file that names this one."""
+    path, function = where
+    name = last_part(function)
+    code = UNREAD.sub("", files.text(path))
+    if re.search(rf"(?<!def )\b{name}\b(?!\s*\()", code) or files.has(path, MADE_UP_HERE):
+        return True
+    return any(files.has(one, MADE_UP) or files.has(one, ASKED_FOR) for one in naming)
 
 
 def _may_call(function: str, text: str) -> bool:

@@ -125,7 +125,9 @@ def test_what_may_live_for_one_call_runs_once_for_each() -> None:
     assert heats(text) == ["unknown"]
 
 
-@pytest.mark.parametrize(("name", "heat"), [("enable_graphs", "amortized"), ("begin", "hot"), ("reset", "hot")])
+@pytest.mark.parametrize(
+    ("name", "heat"), [("enable_graphs", "amortized"), ("load_image", "hot"), ("begin", "hot"), ("reset", "hot")]
+)
 def test_what_is_setup_by_its_name_may_turn_it_back(name: str, heat: str) -> None:
     text = f"""
         class Net(nn.Module):

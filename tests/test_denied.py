@@ -151,6 +151,25 @@ def test_who_else_calls_may_lead_there(call: str, more: str, init: str, options:
     assert nowhere(call, more, init) == ("unknown", options)
 
 
+@pytest.mark.parametrize(
+    "ops",
+    [
+        "\n\nclass Encoder:\n    encode = staticmethod(one_hot)\n",
+        "\n\ndef encoded(x, encode=one_hot):\n    return encode(x)\n",
+        "\n\ndef each(xs):\n    return torch.vmap(one_hot)(xs)\n",
+        "\n\ndef by(name, x):\n    return globals()[name](x)\n",
+    ],
+)
+def test_what_its_own_file_hands_on_may_be_called_by_others(ops: str) -> None:
+    assert nowhere("one_hot(x, 3)", ops=ops) == ("unknown", [NONE])
+
+
+@pytest.mark.parametrize("asks", ["getattr(ops, cfg.encoder)(x)", "vars(ops)[cfg.encoder](x)"])
+def test_what_is_asked_for_by_a_made_up_name_may_be_called_so(asks: str) -> None:
+    more = f"\n\nfrom . import ops\n\n\ndef other(x, cfg):\n    return {asks}\n"
+    assert nowhere("one_hot(x, 3)", more) == ("unknown", [NONE])
+
+
 def test_what_its_file_lists_is_there_for_others() -> None:
     assert nowhere("one_hot(x, 3)", ops="\n\n__all__ = ['one_hot']\n") == ("unknown", [NONE])
 

@@ -296,6 +296,7 @@ LETS_GO = "\n    def turn(self):\n        self.place = None\n"
         ("set_timesteps", "at", "", "", "amortized"),  # what a property gives
         ("set_timesteps", "times", "", "", "hot"),  # what is built there is something else
         ("turn_to", "place", "", "", "hot"),
+        ("load_frame", "place", "", "", "hot"),  # there is another one in each turn
         ("set_timesteps", "place", "", LETS_GO, "hot"),
         ("set_timesteps", "place", "        self.set_timesteps(1, None)\n", "", "hot"),
     ],
@@ -303,6 +304,12 @@ LETS_GO = "\n    def turn(self):\n        self.place = None\n"
 def test_what_setup_has_forget_what_it_keeps(name: str, kept: str, begins: str, more: str, heat: str) -> None:
     text = SCHEDULE.format(name=name, kept=kept, begins=begins, more=more)
     assert {one.heat for one in findings(text, HEAD)} == {heat}
+
+
+def test_what_a_loop_has_forget_it_is_filled_in_each_turn() -> None:
+    each = "\n\ndef each(schedule: Schedule, xs):\n    for x in xs:\n        schedule.set_timesteps(3, x.device)\n"
+    text = SCHEDULE.format(name="set_timesteps", kept="place", begins="", more="") + each
+    assert {one.heat for one in findings(text, HEAD)} == {"hot"}
 
 
 METRIC = """

@@ -95,6 +95,17 @@ def test_what_may_be_trained():
     ]
 
 
+@pytest.mark.parametrize("made", ["AutoModel.from_pretrained('x')", "make_mlp(8, 2)", "blocks.of(8)"])
+def test_what_is_made_by_a_call_may_be_trained(made):
+    trained = CHECKER.replace("    @torch.no_grad()\n", "").replace("nn.Linear(8, 2)", made)
+    assert told(pkg__checker=trained).heat == "unknown"
+
+
+def test_what_a_decorator_keeps_may_be_run_by_others():
+    kept = CHECKER.replace("class Checker", "@MODELS.register('guard')\nclass Checker")
+    assert told(pkg__checker=kept).heat == "hot"
+
+
 def test_what_has_nothing_to_train():
     bare = CHECKER.replace("    @torch.no_grad()\n", "").replace("self.project = nn.Linear(8, 2)", "self.size = 2")
     assert told(pkg__checker=bare.replace("self.project(x)", "x")).heat == "amortized"
@@ -127,6 +138,13 @@ def test_what_may_run_at_every_step(draw):
         "def asked(pipe):\n    return getattr(pipe, 'checker')\n",
         "MODELS = {'Checker': 1}\n",
         "def run(pipe, x):\n    return pipe.checker(x)\n",
+        'def train(checker, x):\n    """Trains.\n\n    checker: The module.\n    """\n    return checker(x).backward()\n',
+        "def train(checker: nn.Module, x):\n    return checker(x).sum().backward()\n",
+        "class Given:\n    checker: bool = False\n\n\ndef run(pipe, x):\n    return pipe.checker(x)\n",
+        "from .checker import Checker as Reward\n\nreward = Reward()\n",
+        "def run(pipe, x):\n    reward = pipe.checker.to('cuda').eval()\n    return reward(x)\n",
+        "def run(pipe, x, model=None):\n    model = model or pipe.checker\n    return model(x)\n",
+        "def run(pipe, x):\n    model = pipe.checker = Checker()\n    return model(x)\n",
     ],
 )
 def test_what_others_may_run(text):

@@ -210,10 +210,29 @@ def test_what_a_method_alone_gives_its_object_is_what_it_is_given(test: str, def
         ("", "scale", "def guide(self):\n            self._scale = 0.5"),
         ("", "max(scale, x.shape[0])", ""),
         ("_scale: float = 0.0", "scale", ""),
+        ("", "scale", "def load(self, state):\n            self.__dict__.update(state)"),
+        ("", "scale", "def load(self, key, value):\n            setattr(self, key, value)"),
+        ("", "scale", "def __getattr__(self, name):\n            return 0.5"),
     ],
 )
 def test_what_may_be_given_by_others_too_is_no_option(maker: str, kept: str, more: str) -> None:
     assert told(PIPELINE.format(test="not self.guides", default="=4.0", maker=maker, kept=kept, more=more)) == [[]]
+
+
+@pytest.mark.parametrize(
+    ("above", "below"),
+    [
+        ("class Base:\n        _scale = 4.0\n\n    class Pipeline(Base):", ""),
+        ("class Pipeline:", "\n\n    class Other(Pipeline):\n        _scale = 0.5\n"),
+        (
+            "class Pipeline:",
+            "\n\n    def use(pipe: Pipeline, x):\n        pipe._scale = 4.0\n        return pipe(x, 2.0)\n",
+        ),
+    ],
+)
+def test_nor_is_what_a_class_around_it_gives(above: str, below: str) -> None:
+    text = PIPELINE.format(test="not self.guides", default="=4.0", maker="", kept="scale", more="")
+    assert told(text.replace("class Pipeline:", above) + below) == [[]]
 
 
 MADE_HERE = """

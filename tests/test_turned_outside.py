@@ -59,10 +59,32 @@ def test_what_its_own_file_sets_has_no_default(load: str) -> None:
     [
         ("from .flags import Flags\n\n\ndef main(args):\n    Flags.exact = args.exact\n", "unknown"),
         ("from . import flags\n\n\ndef main(args):\n    setattr(flags.Flags, args.name, True)\n", "unknown"),
+        ("from .flags import Flags as F\n\n\ndef main(args):\n    F.exact = args.exact\n", "unknown"),
+        ("from . import flags\n\nopts = flags.Flags\nopts.exact = True\n", "unknown"),
+        ("from .flags import Flags\n\nFlags.exact, Flags.quick = True, False\n", "unknown"),
+        ("from .flags import Flags\n\nFlags.exact |= len(__name__) > 3\n", "unknown"),
+        ("from .flags import Flags\n\nFlags.exact: bool = True\n", "unknown"),
+        ("from .flags import Flags\n\n\ndef main(parser):\n    parser.parse_args(namespace=Flags)\n", "unknown"),
+        ("from .flags import Flags\n\n\ndef main(fill, args):\n    fill(Flags, args)\n", "unknown"),
         ("from .flags import Flags\n\n\ndef main():\n    return Flags.exact == 1\n", "amortized"),
+        ("from .flags import Flags\n\n\ndef main():\n    return Flags()\n", "amortized"),
         ("from .flags import Flags\n\n\ndef main(args):\n    Flags.quick = args.quick\n", "amortized"),
     ],
 )
 def test_what_another_file_sets_may_be_on(more: str, heat: str) -> None:
     default = "; by default `Flags.exact` is `False`"
     assert told("Flags.exact", more) == (heat, [f"only where `Flags.exact` holds{default}"])
+
+
+def test_what_its_own_file_gives_a_class_by_name_may_be_on() -> None:
+    heat, _ = told("Flags.exact", load="setattr(cls, cls.__name__, True)")
+    assert heat == "unknown"
+
+
+def test_a_class_has_any_name() -> None:
+    flags = FLAGS.format(load="pass").replace("class Flags", "class flags")
+    net = NET.format(test="flags.exact").replace("Flags", "flags")
+    main = "from .flags import flags\n\n\ndef main(args):\n    flags.exact = args.exact\n"
+    files = {"pkg/__init__.py": "", "pkg/flags.py": flags, "pkg/net.py": net}
+    assert found(files)["pkg/net.py"].heat == "amortized"
+    assert found(files | {"pkg/main.py": main})["pkg/net.py"].heat == "unknown"

@@ -36,7 +36,7 @@ from syncguard.judge.turned import MAKERS, turned_on
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, CALL, CHOOSE, CONST, FUNCTION, NAME
-from syncguard.read.walk import binds, targets, walk
+from syncguard.read.walk import binds, everything, targets, walk
 
 
 class Assigned(msgspec.Struct, frozen=True):
@@ -208,12 +208,31 @@ def _handed_in(info: ClassInfo, name: str, place: Place) -> Written | None:
     called it, `def __call__(self, scale=4.0): self._scale = scale`."""
     stored = all_stored(info, name, place)
     part, path, routine = stored[0] if len(stored) == 1 else (None, "", None)
-    if part is None or routine is None or routine.name in MAKERS or any(declared_in(info.node, name)):
+    if part is None or routine is None or routine.name in MAKERS or _may_be_given(info, name, place):
         return None
     param = _param(bound_to(part, path), routine.node)
     if param is None or type(param.default) is not CONST or not steady(param.name, routine):
         return None
     return core.Name(param.name, part.at), place.of(routine)
+
+
+def _may_be_given(info: ClassInfo, name: str, place: Place) -> bool:
+    """Whether an attribute may come from elsewhere than a method of its class: a class above it, or below it in its
+    file, who has the object, or a name that is made up."""
+    below = [one for one in info.home.classes if one is not info and info in one.mro]
+    if any(any(declared_in(one.node, name)) for one in (*info.mro, *below)):
+        return True
+    stored = [routine for one in below for routine in place.frame.world.storing(one, name) if routine.owner is one]
+    if stored or name in place.callers.of(info.home).set:
+        return True
+    return any(_hands_out(part) for one in (info, *below) for part in everything(one.node.body))
+
+
+def _hands_out(part: Node) -> bool:
+    """Whether a class has attributes of names that nobody sees: `setattr(self, key, value)`, `__getattr__`."""
+    if type(part) is NAME:
+        return part.id == "setattr"
+    return (type(part) is ATTR and part.name == "__dict__") or (type(part) is FUNCTION and part.name == "__getattr__")
 
 
 def _left_with(info: ClassInfo, name: str, fixed: list[Assigned], place: Place) -> Assigned | None:

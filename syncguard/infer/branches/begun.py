@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from syncguard.infer.branches.keeps import every_method, lives
+from syncguard.infer.branches.keeps import every_method, lives, turns_with
 from syncguard.infer.branches.meant import leads, plainly
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.classes import ClassInfo
@@ -186,7 +186,8 @@ def _stays(flag: _Flag, frame: Frame) -> bool:
             return False
         if flag.name not in node.uses.get(flag.me, UNUSED):
             continue
-        makes = method is not frame.routine and (node.name in made or _readies(node.name, flag.places))
+        readies = method is not frame.routine and _readies(node.name, flag.places)
+        makes = (method is not frame.routine and node.name in made) or (readies and not turns_with(node.name, frame))
         if not (makes or all(_sets(part, flag) for part in walk(node.body) if _gives(part, flag))):
             return False
     return not _by_others(flag, frame)

@@ -12,7 +12,7 @@ from syncguard.infer.routine import UNUSED, Frame, Routine
 from syncguard.infer.stores import registered
 from syncguard.read import core
 from syncguard.read.core import At, Node
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION, IF, INDEX, LEAVE, NAME, RUN
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION, IF, INDEX, LEAVE, LOOP, NAME, RUN
 from syncguard.read.walk import everything, walk
 
 GROWS: Final = "where a table that is kept is too small"
@@ -265,7 +265,13 @@ def _keeps(name: str, frame: Frame) -> bool:
         return False
     if all(map(_empties, _binds(frame.routine, name))) and not (_registers(name, frame) or _has_built(name, frame)):
         return False
-    return not any(_empties(bind) for method in methods(frame) for bind in _binds(method, name))
+    if any(_empties(bind) for method in methods(frame) for bind in _binds(method, name)):
+        return False
+    return not any(
+        turns_with(method.name, frame)
+        for method in every_method(frame)
+        if any(_empties(bind) for bind in _binds(method, name))
+    )
 
 
 def _begins_anew(name: str, frame: Frame) -> bool:
@@ -276,7 +282,22 @@ def _begins_anew(name: str, frame: Frame) -> bool:
     node = made[0].routine.node if made is not None and type(made[0]) is Call else None
     making = node.uses.get("self", UNUSED) if type(node) is FUNCTION else UNUSED
     setting = [one for one in every_method(frame) if not one.name.startswith("_") and places.seldom(one.name)]
-    return any(_empties(bind) for one in setting if f"{one.name}()" not in making for bind in _binds(one, name))
+    forgetting = [
+        one for one in setting if f"{one.name}()" not in making and any(_empties(bind) for bind in _binds(one, name))
+    ]
+    return bool(forgetting) and not any(turns_with(one.name, frame) for one in forgetting)
+
+
+def turns_with(method: str, frame: Frame) -> bool:
+    """Whether a loop of the file calls a method of this name in its turns, or it is named for what each turn has."""
+    if frame.world.places.is_("cold", "turning", method):
+        return True
+    for part in frame.home.pieces:
+        if type(part) is LOOP:
+            calls = [one.fn for one in walk(part.body) if type(one) is CALL]
+            if any(type(fn) is ATTR and fn.name == method for fn in calls):
+                return True
+    return False
 
 
 def _has_built(name: str, frame: Frame) -> bool:
