@@ -138,7 +138,7 @@ def test_what_may_run_at_every_step(draw):
         "def asked(pipe):\n    return getattr(pipe, 'checker')\n",
         "MODELS = {'Checker': 1}\n",
         "def run(pipe, x):\n    return pipe.checker(x)\n",
-        'def train(checker, x):\n    """Trains.\n\n    checker: The module.\n    """\n    return checker(x).backward()\n',
+        'def train(checker, x):\n    """checker: The module."""\n    return checker(x).backward()\n',
         "def train(checker: nn.Module, x):\n    return checker(x).sum().backward()\n",
         "class Given:\n    checker: bool = False\n\n\ndef run(pipe, x):\n    return pipe.checker(x)\n",
         "from .checker import Checker as Reward\n\nreward = Reward()\n",
