@@ -313,8 +313,12 @@ def failed(path: str, fault: Exception) -> Examined:
     """A file that an error of ours leaves unchecked: the others are checked all the same."""
     import traceback
 
-    reason, told = house.internal(fault), "".join(traceback.format_exception(fault))
-    return Examined(FileNote(path, "broken", reason), findings=(house.unreadable(path, reason),), fault=told)
+    return unchecked(path, house.internal(fault), "".join(traceback.format_exception(fault)))
+
+
+def unchecked(path: str, reason: str, fault: str) -> Examined:
+    """A file that is told to be unchecked for a reason, with all that is known of what went wrong."""
+    return Examined(FileNote(path, "broken", reason), findings=(house.unreadable(path, reason),), fault=fault)
 
 
 def asked_by(home: Home) -> tuple[Asked, ...]:

@@ -15,7 +15,7 @@ from syncguard.judge.called import Function, Where, in_loop, innermost, last_par
 from syncguard.judge.warmth import of_a_run
 from syncguard.places import Places
 from syncguard.terms import Fact
-from syncguard.texts import UNREAD, Files, outermost
+from syncguard.texts import Files, outermost
 
 MOST: Final = 96  # files that have the name of a module, or that under which it is kept
 NEAR: Final = 96  # characters before a name that tell what is done with it
@@ -24,9 +24,9 @@ TRAINED: Final = "though who trains it runs it at every step"
 
 ANYTHING: Final = r"(?:Any|Callable|Module|Optional|Union|None|T)\b"  # what may be a module, as it is declared
 CALLED: Final = re.compile(r"(?:\.(?:forward|__call__))?\(")
-# What is asked for None, bound, declared, or asked for what it has.
 GIVES_BACK: Final = re.compile(r"\.(?:to|cuda|cpu|eval|train|half|float|double|bfloat16|requires_grad_)\(")
 STATEMENT: Final = re.compile(r"\s*[\w.]*\Z")  # before a name that a statement begins with
+# What is asked for None, bound, declared, or asked for what it has.
 LET_BE: Final = re.compile(r"\s*(?:is\b|[=!]=|=|:|\.(?!(?:forward|__call__)\b))")
 WORDS: Final = "and|as|assert|await|del|elif|else|except|for|from|if|import|in|is|lambda|not|or|return|while|with|yield"
 PROSE: Final = re.compile(rf" \(|`|->| +(?!(?:{WORDS})\b)\w")  # behind a name
@@ -156,7 +156,7 @@ class Once:
         having = self._having(name, package)
         for one in having:
             text = self._files.text(one)
-            code = UNREAD.sub("", text) if one not in saying else ""
+            code = self._files.code(one) if one not in saying else ""
             if other.search(code):
                 continue  # it declares that to be something else
             is_number = number.search(code) is not None

@@ -59,6 +59,7 @@ class Files:
         self._scripts: dict[str, Remembered[str]] = {}
         self._has: dict[tuple[str, re.Pattern[str]], bool] = {}
         self._listed: dict[str, str] = {}
+        self._code: dict[str, str] = {}
 
     def inside(self, package: str) -> Iterable[str]:
         """The files of a package, which is walked once, and as far as they are asked for."""
@@ -93,6 +94,12 @@ class Files:
         if (path, pattern) not in self._has:
             self._has[path, pattern] = pattern.search(self.text(path)) is not None
         return self._has[path, pattern]
+
+    def code(self, path: str) -> str:
+        """The text of a file without what no code reads: comments, docstrings and what it lists for others."""
+        if path not in self._code:
+            self._code[path] = UNREAD.sub("", self.text(path))
+        return self._code[path]
 
     def listed(self, path: str) -> str:
         """What a file lists of its own as there for others, as it is written."""

@@ -8,7 +8,7 @@ from typing import Final
 
 from syncguard.judge.opted import BY_DEFAULT
 from syncguard.terms import Fact
-from syncguard.texts import BRINGS, UNREAD, Files, outermost
+from syncguard.texts import BRINGS, Files, outermost
 
 OF_CLASS: Final = re.compile(r"`(?:\w+\.)*(\w+)\.(\w+)` is ")
 BY_NAME: Final = re.compile(r"\bsetattr\(|\b__dict__\b|\bvars\(|\b__setattr__\(")
@@ -40,13 +40,12 @@ def _is_set(owner: str, name: str, path: str, files: Files) -> bool:
     return (
         by_itself
         or is_set(name, naming[name], files)
-        or any(_hands_on(owner, files.text(one)) for one in naming[owner])
+        or any(_hands_on(owner, files.code(one)) for one in naming[owner])
     )
 
 
-def _hands_on(owner: str, text: str) -> bool:
-    """Whether a file does anything with a class but ask it for what it has, or make an object of it."""
-    code = UNREAD.sub("", text)
+def _hands_on(owner: str, code: str) -> bool:
+    """Whether some code does anything with a class but ask it for what it has, or make an object of it."""
     if re.search(rf"\b{owner}\s+as\b", code):
         return True
     return re.search(rf"(?<!class )\b{owner}\b(?!\s*[.(:\]])", BRINGS.sub("", code)) is not None

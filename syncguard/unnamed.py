@@ -12,7 +12,7 @@ from syncguard.judge.called import Where, last_part
 from syncguard.judge.entries import Callers
 from syncguard.places import Places
 from syncguard.read.project import MARKS
-from syncguard.texts import BRINGS, UNREAD, Files, files_in, is_inner, module_name, outermost, packages
+from syncguard.texts import BRINGS, Files, files_in, is_inner, module_name, outermost, packages
 
 PRIVATE: Final = re.compile(r"_[^_].*\.py")
 # What brings modules in by names that are made up or read from the folder.
@@ -107,17 +107,16 @@ def lonely(functions: Collection[Where], callers: Callers, files: Files, places:
         known = {caller[0] for caller, _, _ in callers.get(where, ())}
         unseen = [one for one in others if _counts(one, where[0], places) and one not in known]
         handing = [one for one in others if one in known and one != where[0] and "." not in where[1]]
-        if any(_hands_on(where[1], files.text(one)) for one in handing if not places.is_test(one)):
+        if any(_hands_on(where[1], files.code(one)) for one in handing if not places.is_test(one)):
             return False
-        if not outermost(where[0]) or any(_may_call(where[1], files.text(one)) for one in unseen):
+        if not outermost(where[0]) or any(_may_call(where[1], files.code(one)) for one in unseen):
             return False
     return True
 
 
-def _hands_on(function: str, text: str) -> bool:
-    """Whether the code of a text names a function somewhere else than where it brings it in, or calls it."""
-    code = BRINGS.sub("", UNREAD.sub("", text))
-    return re.search(rf"\b{function}\b(?!\s*\()", code) is not None
+def _hands_on(function: str, code: str) -> bool:
+    """Whether some code names a function somewhere else than where it brings it in, or calls it."""
+    return re.search(rf"\b{function}\b(?!\s*\()", BRINGS.sub("", code)) is not None
 
 
 def is_handed_on(where: Where, naming: Iterable[str], files: Files) -> bool:
@@ -125,16 +124,14 @@ def is_handed_on(where: Where, naming: Iterable[str], files: Files) -> bool:
     that is made up, there or in a file that names this one."""
     path, function = where
     name = last_part(function)
-    code = UNREAD.sub("", files.text(path))
-    if re.search(rf"(?<!def )\b{name}\b(?!\s*\()", code) or files.has(path, MADE_UP_HERE):
+    if re.search(rf"(?<!def )\b{name}\b(?!\s*\()", files.code(path)) or files.has(path, MADE_UP_HERE):
         return True
     return any(files.has(one, MADE_UP) or files.has(one, ASKED_FOR) for one in naming)
 
 
-def _may_call(function: str, text: str) -> bool:
-    """Whether the code of a text may call a function, or hand it on: a method, if it has a name for the class, or asks
+def _may_call(function: str, code: str) -> bool:
+    """Whether some code may call a function, or hand it on: a method, if it has a name for the class, or asks
     for it what it has not imported."""
-    code = UNREAD.sub("", text)
     owner, _, name = function.rpartition(".")
     if not owner or re.search(rf"\b{owner}\b", code):
         return re.search(rf"\b{name}\b", code) is not None

@@ -12,8 +12,8 @@ import msgspec
 
 from syncguard import house
 from syncguard.config import Config
-from syncguard.examine import Examined, Examiner, Interface
-from syncguard.read.source import FileNote, Source
+from syncguard.examine import Examined, Examiner, Interface, unchecked
+from syncguard.read.source import Source
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -95,9 +95,7 @@ def alone(source: Source, task: tuple[Config, frozenset[str], Texts], ended: str
     if found := crew.found.get(0, ()):
         return found[0]
     reason = house.crashed(ended)
-    return Examined(
-        FileNote(source.path, "broken", reason), findings=(house.unreadable(source.path, reason),), fault=reason
-    )
+    return unchecked(source.path, reason, reason)
 
 
 class Crew:
@@ -152,8 +150,9 @@ class Crew:
         except EOFError:
             worker = self._workers.pop(ours)
             worker.join()
-            if ours in self._at_work and -(worker.exitcode or 0) in CRASHES:
-                self.crashed[self._at_work[ours]] = signal.Signals(-(worker.exitcode or 0)).name
+            killed = -(worker.exitcode or 0)  # by this signal
+            if ours in self._at_work and killed in CRASHES:
+                self.crashed[self._at_work[ours]] = signal.Signals(killed).name
             return
         if ours in self._at_work:
             self.found[self._at_work.pop(ours)] = done.examined

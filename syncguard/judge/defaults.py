@@ -192,10 +192,11 @@ def _made_of(param: Param, name: str, place: Place) -> tuple[Written, ...]:
     it; nothing where one of them gives anything else."""
     from syncguard.judge.settled import told_of
 
-    node, found = place.routine.node, []
-    calls = place.callers.making(name) if type(node) is FUNCTION else ()
-    for made in calls if len(calls) <= MOST else ():
-        places = positional(node)[1:] if type(node) is FUNCTION else []
+    node, calls = place.routine.node, place.callers.making(name)
+    if type(node) is not FUNCTION or len(calls) > MOST:
+        return ()
+    places, found = positional(node)[1:], []
+    for made in calls:
         nodes = given(made.call, param, places, False) if not unpacks(made.call) else []
         written = (nodes[0], place.of(made.caller)) if len(nodes) == 1 else None
         told = told_of(*written) if written is not None and written[1].depth <= DEEPEST else None

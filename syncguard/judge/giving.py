@@ -68,8 +68,9 @@ def _free(routine: Routine) -> frozenset[str]:
 def _params(routine: Routine) -> frozenset[str]:
     """The parameters of a function; of one that calls itself, none."""
     node = routine.node
-    known = type(node) is FUNCTION and routine not in routine.calls
-    return frozenset([param.name for param in node.params]) if type(node) is FUNCTION and known else frozenset()
+    if type(node) is not FUNCTION or routine in routine.calls:
+        return frozenset()
+    return frozenset([param.name for param in node.params])
 
 
 def _is_as_given(name: str, test: Node, routine: Routine) -> bool:

@@ -40,8 +40,7 @@ class Sent:
         """Those that nobody calls but by their names, and that nothing in their own files makes hot."""
         if self._functions is None:
             every = {(path, f.name): f for path, functions in self.calls.items() for f in functions}
-            named = {where: f for where, f in every.items() if f.by_name}
-            self._functions = {where: f for where, f in named.items() if f.heat == "unknown" or f.here}
+            self._functions = {where: f for where, f in every.items() if f.by_name and (f.heat == "unknown" or f.here)}
         return self._functions
 
     @property

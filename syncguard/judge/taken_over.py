@@ -40,7 +40,7 @@ def _handed_up(info: ClassInfo, name: str, place: Place) -> Written | None:
     place.routine.uses[routine.home.path, routine.qualname] = None
     for call in walk(routine.node.body):
         if type(call) is CALL and last_name(call.fn) == "__init__":
-            given = [value for value in (*call.args, *[value for _, value in call.keywords]) if type(value) is NAME]
+            given = (*call.args, *[value for _, value in call.keywords])
             handed = [value for value in given if type(value) is NAME and value.id == name]
             if handed:
                 return handed[0], place.of(routine)
