@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import reduce
+from itertools import chain
 
 import msgspec
 
-from syncguard import workers
+from syncguard import shelter, workers
 from syncguard.config import Config
 from syncguard.examine import Examined, Examiner, Interface
 from syncguard.read.source import Source
@@ -46,15 +47,19 @@ class Ahead:
         """What was found in each that has changed, and in `more`."""
         if not self.child:
             return workers.examine([*self.sources, *more], *self.task)
-        examiner = Examiner(*self.task)
-        found = {source.path: examiner.examine(source) for source in self._taken()}
-        rest, others = workers.examine(more, *self.task, examiner) if more else ([], {})
-        lacking = [source for source in self.sources if source.path in self.changed - found.keys()]
+        few = workers.are_few(more)
+        try:
+            ours = workers.examined(chain(self._taken(), more if few else ()), self.task)
+        except shelter.Crashed:
+            ours = Done()  # it is not known at which
+        found = {one.note.path: one for one in ours.examined}
+        lacking = self.changed - found.keys()
         theirs = self._heard() if lacking else self._end()
-        found |= {one.note.path: one for one in theirs.examined if one.note.path in self.changed}
-        found |= {source.path: examiner.examine(source) for source in lacking if source.path not in found}
-        ours = workers.together(others, examiner.interfaces())
-        return [*found.values(), *rest], workers.together(theirs.interfaces, ours)
+        found |= {one.note.path: one for one in theirs.examined if one.note.path in lacking}
+        left = [source for source in self.sources if source.path in lacking - found.keys()]
+        left += [source for source in more if source.path not in found]
+        rest, others = workers.examine(left, *self.task) if left else ([], {})
+        return [*found.values(), *rest], reduce(workers.together, (theirs.interfaces, others, ours.interfaces))
 
     def _begin(self) -> None:
         """Fork: such a process has all that is imported and read here."""
@@ -88,6 +93,7 @@ class Ahead:
 
     def _heard(self) -> Done:
         """What the other process has found; nothing where it was killed."""
+        self._close(self.numbers)
         with os.fdopen(self.pipe, "rb") as pipe:
             body = pipe.read()
         self._wait()
@@ -98,27 +104,23 @@ class Ahead:
 
     def _end(self) -> Done:
         """Do without the other process."""
-        os.close(self.pipe)
-        with suppress(OSError):
-            os.close(self.numbers)  # where nobody has read them to the end
+        self._close(self.pipe)
+        self._close(self.numbers)
         with suppress(ProcessLookupError):
             os.kill(self.child, signal.SIGKILL)
         self._wait()
         return Done()
 
     def _wait(self) -> None:
-        with suppress(ChildProcessError):  # somebody else has waited for it
-            os.waitpid(self.child, 0)
+        shelter.waited(self.child)
         self.child = 0
+
+    def _close(self, end: int) -> None:
+        with suppress(OSError):  # it is closed where its numbers have been read here
+            os.close(end)
 
 
 def pays(sources: Sequence[Source], config: Config) -> bool:
     """Whether one more process is worth its start, and more of them are not; and whether it is safe to fork."""
     worth = LEAST <= sum(len(source.text) for source in sources) < workers.WORTH and 1 < len(sources) < MOST
-    return worth and (config.jobs or workers.available()) > 1 and sys.platform == "linux" and not threaded()
-
-
-def threaded() -> bool:
-    """Whether there are other threads in this process, of which a fork would have the locks."""
-    threading = sys.modules.get("threading")
-    return threading is not None and threading.active_count() > 1
+    return worth and (config.jobs or workers.available()) > 1 and shelter.forks()

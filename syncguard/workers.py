@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from syncguard import house
+from syncguard import house, shelter
 from syncguard.config import Config
 from syncguard.examine import Examined, Examiner, Interface, unchecked
 from syncguard.read.source import Source
@@ -20,10 +19,10 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
 Texts = Mapping[str, str | bytes]  # by whole path
+Task = tuple[Config, frozenset[str], Texts]
 
 WORTH = 600_000  # characters of source that pay for a second process
 CHUNK = 300_000  # characters that a worker is given at once
-CRASHES = (signal.SIGSEGV, signal.SIGABRT)  # what compiled code ends with; who is killed otherwise did nothing wrong
 
 
 class Done(msgspec.Struct, frozen=True, array_like=True):
@@ -38,17 +37,37 @@ def examine(
     config: Config,
     fixes: frozenset[str] = frozenset(),
     given: Texts | None = None,
-    examiner: Examiner | None = None,
 ) -> tuple[list[Examined], dict[str, Interface]]:
     """Examine every source, with the rewrites of those in `fixes`; the result does not depend on how many work.
-    Files that are imported are read from `given` where they are in it. An `examiner` is used where one is enough.
+    Files that are imported are read from `given` where they are in it.
     """
     chunks = list(chunked(sources))
     jobs = min(config.jobs or available(), len(chunks))
-    if jobs < 2 or sum(len(source.text) for source in sources) < WORTH:
-        one = examiner or Examiner(config, fixes, given)
-        return [one.examine(source) for source in sources], one.interfaces()
-    return _spread(chunks, config, fixes, given or {}, jobs)
+    if not are_few(sources) and (jobs > 1 or shelter.needed()):
+        return _spread(chunks, config, fixes, given or {}, jobs)
+    task = config, fixes, given or {}
+    try:
+        done = examined(sources, task)
+    except shelter.Crashed as crash:
+        return [alone(source, task, str(crash)) for source in sources], {}
+    return [*done.examined], done.interfaces
+
+
+def are_few(sources: Iterable[Source]) -> bool:
+    """Whether no second process pays for them."""
+    return sum(len(source.text) for source in sources) < WORTH
+
+
+def examined(sources: Iterable[Source], task: Task) -> Done:
+    """What is found in sources, by a fork where compiled code could end this process. Raises `shelter.Crashed`."""
+    if shelter.needed() and (made := shelter.sheltered(lambda: msgspec.msgpack.encode(_examined(sources, task)))):
+        return msgspec.msgpack.decode(made, type=Done)
+    return _examined(sources, task)
+
+
+def _examined(sources: Iterable[Source], task: Task) -> Done:
+    examiner = Examiner(*task)
+    return Done(tuple([examiner.examine(source) for source in sources]), examiner.interfaces())
 
 
 def available() -> int:
@@ -75,23 +94,24 @@ def _spread(
 ) -> tuple[list[Examined], dict[str, Interface]]:
     """The same by so many processes; what those had who were killed is done here, in the end, but for what kills
     whoever examines it."""
-    crew, task = Crew(chunks), (config, fixes, given)
-    crew.work(jobs, task)
+    task = config, fixes, given
+    crew = Crew(chunks, task)
+    crew.work(jobs)
     found, interfaces = crew.found, crew.interfaces
     for number, ended in crew.crashed.items():
         found[number] = tuple(alone(source, task, ended) for source in chunks[number])
     lost = [number for number in range(len(chunks)) if number not in found]
     if lost:
-        examiner = Examiner(config, fixes, given)
+        examiner = Examiner(*task)
         found |= {number: tuple(examiner.examine(source) for source in chunks[number]) for number in lost}
         interfaces = together(interfaces, examiner.interfaces())
     return [examined for number in range(len(chunks)) for examined in found[number]], interfaces
 
 
-def alone(source: Source, task: tuple[Config, frozenset[str], Texts], ended: str) -> Examined:
+def alone(source: Source, task: Task, ended: str) -> Examined:
     """What a process of its own finds in a source; where that crashes too, how the first one `ended`."""
-    crew = Crew([(source,)])
-    crew.work(1, task)
+    crew = Crew([(source,)], task)
+    crew.work(1)
     if found := crew.found.get(0, ()):
         return found[0]
     reason = house.crashed(ended)
@@ -105,23 +125,23 @@ class Crew:
     with.
     """
 
-    def __init__(self, chunks: Sequence[tuple[Source, ...]]) -> None:
+    def __init__(self, chunks: Sequence[tuple[Source, ...]], task: Task) -> None:
         self.found: dict[int, tuple[Examined, ...]] = {}
         self.interfaces: dict[str, Interface] = {}
         self.crashed: dict[int, str] = {}  # the chunks that processes crashed at, each with the signal
-        self._chunks = chunks
+        self._chunks, self._task = chunks, task
         self._workers: dict[Connection, BaseProcess] = {}
         self._waiting: dict[Connection, list[int]] = {}  # the chunks that each is to be given, the next one last
         self._at_work: dict[Connection, int] = {}
 
-    def work(self, jobs: int, task: tuple[Config, frozenset[str], Texts]) -> None:
+    def work(self, jobs: int) -> None:
         """Start so many, and hear them until the last one has ended."""
         from multiprocessing.connection import wait
 
         try:
             for number in range(jobs):
                 ends = (len(self._chunks) * n // jobs for n in (number, number + 1))
-                self._hire(range(*ends), task)
+                self._hire(range(*ends))
             while self._workers:
                 for ready in wait(list(self._workers)):
                     self._hear(cast("Connection", ready))
@@ -129,7 +149,7 @@ class Crew:
             for worker in self._workers.values():
                 worker.terminate()
 
-    def _hire(self, share: range, task: tuple[Config, frozenset[str], Texts]) -> None:
+    def _hire(self, share: Sequence[int]) -> None:
         import multiprocessing
 
         # A fork shares what is already imported and compiled; elsewhere it is not safe or not there.
@@ -137,7 +157,7 @@ class Crew:
         start: Any = multiprocessing.get_context("fork" if forks else "spawn")
         ours, theirs = start.Pipe()
         inherited = (*self._workers, ours) if forks else ()
-        worker = start.Process(target=_work, args=(theirs, inherited, *task), daemon=True)
+        worker = start.Process(target=_work, args=(theirs, inherited, *self._task), daemon=True)
         worker.start()
         theirs.close()
         self._workers[ours], self._waiting[ours] = worker, [*share][::-1]
@@ -150,9 +170,12 @@ class Crew:
         except EOFError:
             worker = self._workers.pop(ours)
             worker.join()
-            killed = -(worker.exitcode or 0)  # by this signal
-            if ours in self._at_work and killed in CRASHES:
-                self.crashed[self._at_work[ours]] = signal.Signals(killed).name
+            crash = shelter.crash(-(worker.exitcode or 0))
+            if ours in self._at_work and crash:
+                self.crashed[self._at_work[ours]] = crash
+                share = self._waiting.pop(ours)[::-1]
+                if share or any(self._waiting.values()):
+                    self._hire(share)
             return
         if ours in self._at_work:
             self.found[self._at_work.pop(ours)] = done.examined

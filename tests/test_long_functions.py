@@ -3,7 +3,7 @@
 import pytest
 from checked import findings
 
-from syncguard.judge import standing
+from syncguard.judge import classes, standing
 
 LINES = 800
 
@@ -39,3 +39,17 @@ def test_each_of_many_waits_is_found_where_it_stands(asked):
     assert {one.code for one in found} == {"SG204"}
     assert len(found) == LINES
     assert asked[0] < 40 * LINES
+
+
+def test_a_long_name_is_asked_for_once_a_dot(monkeypatch):
+    count, real = [0], classes._classes
+
+    def asked(node, place):
+        count[0] += 1
+        return real(node, place)
+
+    monkeypatch.setattr(classes, "_classes", asked)
+    dots = ".".join(["part"] * 12)
+    text = f"import torch\n\n\ndef take(cfg, x):\n    if cfg.{dots}.on():\n        return x.cuda().item()\n"
+    assert [one.code for one in findings(text)] == ["SG201"]
+    assert 0 < count[0] < 200

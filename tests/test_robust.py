@@ -20,7 +20,7 @@ import pytest
 from edits import edited
 from msgspec.structs import replace
 
-from syncguard import pipeline, store, table, workers
+from syncguard import pipeline, shelter, store, table, workers
 from syncguard.config import Config
 from syncguard.pack import load
 
@@ -152,6 +152,42 @@ def test_a_file_that_crashes_whoever_examines_it_is_told_and_the_others_are_exam
     assert len({note.path for note in report.files}) == len({note.path for note in plain.files})
     others = [finding for finding in report.findings if finding.site.path.startswith("torch/distributions")]
     assert others == [finding for finding in plain.findings if finding.site.path.startswith("torch/distributions")]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it is not safe to fork")
+@pytest.mark.parametrize("folder", ["torch/optim", "torch/optim/sgd.py"], ids=["beside another process", "few"])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_compiled_code_that_crashes_does_not_end_this_process(project, plain, monkeypatch, folder, jobs):
+    parent, kept = os.getpid(), workers.Examiner.examine
+
+    def crashing(examiner, source):
+        if source.path.endswith("/sgd.py"):
+            assert os.getpid() != parent
+            os.kill(os.getpid(), signal.SIGSEGV)
+        return kept(examiner, source)
+
+    monkeypatch.setattr(shelter, "COMPILED", True)
+    monkeypatch.setattr(workers.Examiner, "examine", crashing)
+    for cache in (True, False):
+        report = pipeline.check([folder], config(cache=cache, jobs=jobs))
+        told = [finding for finding in report.findings if finding.code == "SG000"]
+        assert [(finding.site.path, finding.message) for finding in told] == [
+            ("torch/optim/sgd.py", "not checked: internal error: the process that examined it ended with SIGSEGV")
+        ]
+        others = [one for one in report.findings if one.site.path != "torch/optim/sgd.py"]
+        wanted = ("torch/optim/", "torch/optim/sgd.py") if folder == "torch/optim" else ("-", "-")
+        beside = [one.site for one in plain.findings if one.site.path.startswith(wanted[0])]
+        assert [one.site for one in others] == [site for site in beside if site.path != wanted[1]]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it is not safe to fork")
+def test_what_a_fork_finds_is_what_this_process_finds(project, monkeypatch):
+    here = pipeline.check(["torch/optim"], config(cache=False))
+    monkeypatch.setattr(shelter, "COMPILED", True)
+    for jobs in (1, 2):
+        assert pipeline.check(["torch/optim"], config(cache=False, jobs=jobs)) == here
+    monkeypatch.setattr(shelter, "sheltered", lambda make: b"")  # somebody has ended it
+    assert pipeline.check(["torch/optim"], config(cache=False, jobs=1)) == here
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a worker has no pipe but its own")

@@ -24,6 +24,8 @@ from syncguard.terms import Fact
 Calling = tuple[Routine, At, Context]  # who calls, where, and what surrounds the call
 
 
+# An expression, by its identity, and where it stands: the function, what is given, how deep, from which calls.
+Asking = tuple[int, Routine, frozenset[str], int, frozenset[At]]
 Around = tuple[Routine, tuple[tuple[int, bool], ...], tuple[int, ...]]  # the tests and loops around a place
 
 
@@ -46,7 +48,8 @@ class Callers:
         self.known: dict[tuple[str, At], list[Calling]] | None = None
         self.made: dict[str, tuple[Made, ...]] = {}
         self.behind: dict[Around, tuple[Fact, ...]] = {}  # the options that a place stands behind
-        self.told: dict[tuple[int, Routine, frozenset[str], int, frozenset[At]], tuple[core.Node, object]] = {}
+        self.told: dict[Asking, tuple[core.Node, object]] = {}
+        self.classes: dict[Asking, tuple[core.Node, list[ClassInfo]]] = {}  # of expressions
         self.asked: dict[tuple[int, bool, Routine, int, frozenset[At]], tuple[core.Node, bool]] = {}
         self.left: dict[tuple[Routine, str], core.Node | None] = {}  # what a constructor leaves an attribute with
         self.stored: dict[tuple[ClassInfo, str], list[Stored]] = {}

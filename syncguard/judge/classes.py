@@ -19,7 +19,16 @@ from syncguard.read.walk import targets, walk
 def classes_of(node: Node, place: Place) -> list[ClassInfo]:
     """The classes that an expression may be an instance of, as far as something tells; where a base class is declared
     and one below it is known, it is that."""
-    found = dict.fromkeys(_classes(node, place))
+    if type(node) is not ATTR:
+        return _nearest(_classes(node, place))
+    known, key = place.callers.classes, (id(node), place.routine, place.given, place.depth, place.only)
+    if key not in known:  # of `a.b.c` it is asked what `a.b` is more than once, and of that in turn
+        known[key] = node, _nearest(_classes(node, place))
+    return known[key][1]
+
+
+def _nearest(classes: list[ClassInfo]) -> list[ClassInfo]:
+    found = dict.fromkeys(classes)
     return [info for info in found if not any(info is not one and info in one.mro for one in found)]
 
 

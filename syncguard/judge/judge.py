@@ -23,6 +23,7 @@ from syncguard.judge.opted import opted
 from syncguard.judge.patterns import hazard_of
 from syncguard.judge.place_heat import heat_of
 from syncguard.judge.put import picked, put_behind
+from syncguard.judge.standing import Place
 from syncguard.judge.switched import switched
 from syncguard.judge.warmth import IF_HOT, Warmth
 from syncguard.pack import Pack
@@ -74,7 +75,8 @@ def judged(
         "how": how(sighting, world),
     }
     message = rule.backward if hazard.startswith(BACKWARD) and rule.backward else rule.message
-    hint = next((text for name, text in rule.hints if waits_so(name, sighting, routine, world, words)), rule.hint)
+    place = Place(sighting, routine, world, sync.operand)
+    hint = next((text for name, text in rule.hints if waits_so(name, place)), rule.hint)
     return Finding(
         sync.site, rule.code, rule.name, sync.op, message.format(**words), hint.format(**words),
         sync.because, path, heat, SURENESS[surely(sighting, routine, world)], rule.level, rule.breaks, sync.function,

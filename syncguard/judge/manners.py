@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Final
 
 from syncguard.infer.branches.subjects import last_name
-from syncguard.infer.project import World
-from syncguard.infer.routine import Routine
-from syncguard.infer.sightings import Sighting
 from syncguard.judge.answers import asked, branched, checked, repeated, skipped, told
 from syncguard.judge.changes import aimed_at, changes, holder, sets
 from syncguard.judge.extremes import elements, largest
@@ -42,9 +39,9 @@ DEVIATION: Final = "deviation-check"
 BATCHES: Final = frozenset(("batch", "pinned batch", "part"))
 
 
-def waits_so(manner: str, sighting: Sighting, routine: Routine, world: World, words: Mapping[str, str]) -> bool:
+def waits_so(manner: str, place: Place) -> bool:
     """Whether a place waits in this manner."""
-    return MANNERS[manner](Place(sighting, routine, world, words["operand"]))
+    return MANNERS[manner](place)
 
 
 def logged(place: Place) -> bool:

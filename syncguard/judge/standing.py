@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
-
 from syncguard.infer.domain.values import Why
 from syncguard.infer.project import World
 from syncguard.infer.routine import Routine
@@ -15,13 +13,15 @@ from syncguard.read.core import At, Node
 from syncguard.read.walk import around, walk
 
 
-class Place(msgspec.Struct, frozen=True):
+class Place:
     """A sighting with its routine, the world, and the text of what is waited for."""
 
-    sighting: Sighting
-    routine: Routine
-    world: World
-    operand: str
+    def __init__(self, sighting: Sighting, routine: Routine, world: World, operand: str) -> None:
+        self.sighting = sighting
+        self.routine = routine
+        self.world = world
+        self.operand = operand
+        self._around: tuple[Node, ...] | None = None
 
     @property
     def causes(self) -> list[Why]:
@@ -36,13 +36,15 @@ class Place(msgspec.Struct, frozen=True):
         """Whether a chain begins with a factory of one of these kinds."""
         return why is not None and any(why.root.text in self.world.places.tables["factories"][kind] for kind in kinds)
 
-    def around(self) -> Iterator[Node]:
-        """The statements that it stands in, from without."""
-        return enclosing(self.routine.node.body, self.sighting.at)
+    def around(self) -> tuple[Node, ...]:
+        """The statements that it stands in, from without; many manners ask for them."""
+        if self._around is None:
+            self._around = tuple(enclosing(self.routine.node.body, self.sighting.at))
+        return self._around
 
     def statement(self) -> Node | None:
         """The innermost of these."""
-        return next(reversed([*self.around()]), None)
+        return next(reversed(self.around()), None)
 
     def pieces(self) -> list[Node]:
         """All that its function is written of."""
