@@ -76,7 +76,8 @@ def fetched(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> s
     moves = ("device", *world.places.tables["manners"]["moves"])
     pieces = walk(node.body)
     names = any(type(part) is ATTR and part.name in moves for part in pieces)
-    names = names or any(type(part) is CALL and any(key == "device" for key, _ in part.keywords) for part in pieces)
+    calls = [part for part in pieces if type(part) is CALL]
+    names = names or any(key in ("device", "pin_memory") for call in calls for key, _ in call.keywords)
     there = any(tensor.device == "device" for seen in routine.seen.values() for tensor in tensors_in(seen))
     return sighting.hazard if names or there else ""
 

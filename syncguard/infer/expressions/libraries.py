@@ -63,7 +63,7 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
         return NONE
     if name.startswith("builtins."):
         return Host("object") if name.endswith(("Error", "Exception", "object")) else UNKNOWN
-    library = frame.world.host_library(name)
+    library = frame.world.host_library(name) if not frame.world.places.is_("host", "unpickles", name) else ""
     if library == "array" and any(map(holds_anything, (*args, *keywords.values()))):
         return Seq("list", None)
     if library == "array" and len(args) == 1 and not keywords:

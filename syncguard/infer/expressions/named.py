@@ -9,7 +9,7 @@ from syncguard.infer.routine import Frame
 from syncguard.infer.spelling import is_made_up, spelled
 from syncguard.infer.stores import fills
 from syncguard.read.core import Node
-from syncguard.read.tags import BIND, NAME
+from syncguard.read.tags import BIND, CONST, LOOP, NAME, SEQ
 
 
 def name_given(value: Value, node: Node, frame: Frame) -> str:
@@ -22,6 +22,16 @@ def name_given(value: Value, node: Node, frame: Frame) -> str:
     binds = binders(frame.routine).get(node.id, ())
     bind = binds[0] if len(binds) == 1 else None
     return spelled(bind.value) if type(bind) is BIND and bind.value is not None else ""
+
+
+def names_looped(node: Node, frame: Frame) -> tuple[str, ...]:
+    """The names that a loop gives one after another, as they are written: `for key in ("low", "high"):`."""
+    binds = binders(frame.routine).get(node.id, ()) if type(node) is NAME else ()
+    loop = binds[0] if len(binds) == 1 else None
+    if type(loop) is not LOOP or type(loop.target) is not NAME or type(loop.iterable) is not SEQ:
+        return ()
+    found = [one.value for one in loop.iterable.items if type(one) is CONST and type(one.value) is str]
+    return tuple(found) if len(found) == len(loop.iterable.items) else ()
 
 
 def tensors_named(of: Value, made: str, frame: Frame) -> Value | None:

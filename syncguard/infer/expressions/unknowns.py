@@ -65,7 +65,7 @@ def method(of: Unknown, name: str, args: list[Value], keywords: Keywords, at: At
         and any(device_of(option) for value in (*args, *keywords.values()) for option in options(value))
     )
     if moves:
-        if of is UNKNOWN and "host" in op.returns.split() and may_be_made(nodes, frame):
+        if of is UNKNOWN and "host" in op.returns.split() and may_be_made(nodes, frame) and not copies(nodes, frame):
             return UNKNOWN
         return moved(of, op, name, args, keywords, at, nodes, frame)
     if of.batch is not None:
@@ -158,7 +158,20 @@ def is_module(at: At, nodes: Nodes, frame: Frame) -> bool:
     """Whether what is moved is a module: it is asked for its parameters, or its copy is dropped, where a tensor would
     stay where it is."""
     path = path_of(nodes[0]) if nodes and nodes[0] is not None else ""
-    return frame.unused == at or (bool(path) and not frame.uses(path).isdisjoint(frame.world.of_modules))
+    return frame.unused == at or _asked_as_module(path, frame) or copies(nodes, frame)
+
+
+def copies(nodes: Nodes, frame: Frame) -> bool:
+    """Whether this is a copy of a module: `copy.deepcopy(net).cpu()`."""
+    node = nodes[0] if nodes else None
+    if type(node) is not CALL or last_name(node.fn) != "deepcopy" or len(node.args) != 1:
+        return False
+    return _asked_as_module(path_of(node.args[0]), frame)
+
+
+def _asked_as_module(path: str, frame: Frame) -> bool:
+    """Whether what has this name is asked for what only modules have."""
+    return bool(path) and not frame.uses(path).isdisjoint(frame.world.of_modules)
 
 
 def proven(

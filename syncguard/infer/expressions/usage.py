@@ -120,6 +120,8 @@ class Usage(Names):
         roots = imported_by(frame)
         if not torch_among(roots, frame) or self._another(roots, frame):
             return False
+        if name in self.family:
+            return True  # no array has these
         arrays = self.places.tables["host"]["array_libraries"] + self.places.tables["host"]["array_holders"]
         if not imports(frame).isdisjoint(arrays):
             return False

@@ -121,15 +121,19 @@ def _moves(routine: Routine, world: World) -> bool:
     file's only what it moves by name counts."""
     names, home, node = world.places.tables["manners"]["moves"], routine.home, routine.node
     if home.own:
-        if home.moving is None:
-            home.moving = _moving(home, names)
-        return routine.name in home.moving
+        return routine.name in moving(home, world)
     uses = [node.uses.get(param.name, UNUSED) for param in node.params] if type(node) is FUNCTION else []
     return bool([name for name in names for asked in uses if f"{name}()" in asked])
 
 
-def _moving(home: Home, moves: tuple[str, ...]) -> frozenset[str]:
+def moving(home: Home, world: World) -> frozenset[str]:
     """The functions of a file, by name, in which something is moved, or which call one of those."""
+    if home.moving is None:
+        home.moving = _moving(home, world.places.tables["manners"]["moves"])
+    return home.moving
+
+
+def _moving(home: Home, moves: tuple[str, ...]) -> frozenset[str]:
     called: dict[str, set[str]] = {part.name: set() for part in home.pieces if type(part) is FUNCTION}
     around: list[core.Function] = []
     for part in home.pieces:  # each before its parts
@@ -245,7 +249,7 @@ def _asked(value: Node, roots: Roots, seen: Seen) -> None:
             continue
         if type(part.fn) is ATTR and part.fn.name in seen.world.places.tables["manners"]["moves"]:
             base = _base(part.fn.of, seen.world)
-            if base in roots and _to_device(part, seen.routine, seen.world):
+            if base in roots and to_device(part, seen.routine, seen.world):
                 _note((base, roots[base]), part.at, seen)
         elif part.args:
             _handed(part, roots, seen)
@@ -286,7 +290,7 @@ def _callee(fn: Node, routine: Routine) -> tuple[Routine | None, int]:
     return (None, 0) if type(node) is FUNCTION and node.decorators else (value.routine, bound)
 
 
-def _to_device(call: core.Call, routine: Routine, world: World) -> bool:
+def to_device(call: core.Call, routine: Routine, world: World) -> bool:
     """Whether a move is one to the device, as whoever runs the program names it: not to where something else is."""
     asked = [value for key, value in call.keywords if key == "device"]
     aim = asked[0] if asked else call.args[0] if call.args else None

@@ -50,6 +50,8 @@ def _made(asked: Value | None, args: Arguments) -> str:
     if type(drawn) is Instance and drawn.device == "host":
         return "host"  # numbers are drawn where their generator is: for elsewhere it is refused
     copied = [option.device for option in options(args.get("data") or UNKNOWN) if type(option) is Tensor]
+    if not copied and args.open and args.default_device == "host":
+        return "mixed"  # `**kwargs` may name a device
     return copied[0] if copied else args.default_device
 
 

@@ -45,7 +45,7 @@ from syncguard.infer.operations.kin import as_tensor, operand
 from syncguard.infer.routine import Frame
 from syncguard.infer.statements.collected import accumulated, stays
 from syncguard.infer.statements.declaring import announce, promise
-from syncguard.infer.statements.effects import fetched, proved
+from syncguard.infer.statements.effects import fetched, moved_parts, proved
 from syncguard.infer.statements.extents import as_sizes
 from syncguard.infer.statements.filling import fills_alone
 from syncguard.infer.statements.fleeting import fleeting
@@ -61,7 +61,9 @@ def store(target: Node, value: Value, frame: Frame, source: Node | None = None) 
     match target:
         case core.Name(id=name):
             if value is NONE and name in frame.home.core.rebound and frame.routine is frame.home.top:
-                value = UNKNOWN  # a function will put there what it is
+                # A function will put there what it is.
+                device = frame.world.places.is_("names", "devices", name)
+                value = Host("device:assumed") if device else UNKNOWN
             value = told(name, name, foreseen(name, value, source, frame), target.at, frame)
             if name in frame.dotted:
                 outdate(name, frame)
@@ -323,6 +325,7 @@ def effect(node: core.Run, frame: Frame) -> None:
     given = frame.given
     frame.quiet -= moved
     frame.context = surrounding
+    moved_parts(node, frame)
     if fn is None or type(call) is not CALL:
         return
     proved(fn, frame)

@@ -1,0 +1,193 @@
+"""What shows that a tensor waits counts whatever else stands beside it: arrays, unpickled objects, copies of modules,
+names that a loop gives, helpers that move what they are given in its place."""
+
+from __future__ import annotations
+
+import pytest
+from checked import findings
+
+ARRAYS = """
+import numpy as np
+import torch
+
+
+def loss(pred, target):
+    scale = np.concatenate([[1.0], [2.0]]).sum()
+    diff = {left} - {right}
+    return (diff**2).mean() * scale
+"""
+LOADED = """
+import pickle
+import torch
+
+
+def made(path, x):
+    with open(path, "rb") as file:
+        net = {load}(file)
+    return net.decode(x.cuda()).cpu().numpy()
+"""
+SET_LATER = """
+import torch
+
+{name} = None
+
+
+def init():
+    global {name}
+    {name} = torch.device("cuda")
+
+
+def total():
+    device = {name} if {name} is not None else torch.device("cpu")
+    return torch.zeros(3, device=device).cpu()
+"""
+PINNED = """
+import torch
+
+
+def fetched(x: torch.Tensor):
+    out = torch.empty(x.shape, dtype=x.dtype{how})
+    return out.copy_(x)
+"""
+COPIED = """
+import copy
+import torch
+
+
+def kept(build, path):
+    net = build()
+    {use}
+    return copy.deepcopy(net).cpu()
+"""
+LOOPED = """
+import pandas as pd
+import torch
+
+
+class Found:
+    def __init__(self, pred: list[torch.Tensor], names):
+        self.low = pred
+        self.high = [x * 2 for x in pred]
+        self.names = {names}
+
+    def rows(self):
+        for key in {keys}:
+            yield pd.DataFrame([x.tolist() for x in getattr(self, key)])
+"""
+MOVED = """
+import dataclasses
+import torch
+from torch.utils.data import DataLoader
+
+
+def moved(t):
+    try:
+        t = t.float().{move}
+    except AttributeError:
+        pass
+    return t
+
+
+def put(obj):
+    {put}
+
+
+def train(dataset):
+    for batch in DataLoader(dataset, batch_size=2):
+        {call}
+        found = torch.nonzero(batch.mask)
+"""
+SEEDED = """
+import torch
+
+
+class Seeded:
+    def __init__(self, device, seeds):
+        self.drawn = [torch.Generator(device).manual_seed(seed) for seed in seeds]
+
+    def randint(self, *args, size, **kwargs):
+        return torch.stack([torch.randint(*args, size=size[1:], generator=one{more}) for one in self.drawn])
+
+
+def labels(n, device=torch.device("cuda")):
+    drawn = Seeded(device, [0, 1])
+    return torch.eye(n, device=device)[drawn.randint(n, size=[2]{given})]
+"""
+
+
+def codes(text, *wanted):
+    return [one.code for one in findings(text) if not wanted or one.code in wanted]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "count"),
+    [("pred.cpu()", "target.cpu()", 2), ("pred.max()", "target", 0), ("pred.tolist()", "target", 0)],
+    ids=["no array is fetched", "an array has a largest", "an array is listed"],
+)
+def test_arrays_beside_it_say_nothing_of_what_no_array_has(left, right, count):
+    assert len(codes(ARRAYS.format(left=left, right=right))) == count
+
+
+@pytest.mark.parametrize(("load", "expected"), [("pickle.load", ["SG202"]), ("yaml.safe_load", [])])
+def test_what_is_unpickled_may_be_a_module(load, expected):
+    assert codes("import yaml\n" + LOADED.format(load=load)) == expected
+
+
+@pytest.mark.parametrize("name", ["_device", "device"])
+def test_a_device_that_a_function_sets_is_one_of_any_kind(name):
+    assert codes(SET_LATER.format(name=name)) == ["SG202"]
+
+
+@pytest.mark.parametrize(("how", "expected"), [(", pin_memory=True", ["SG202"]), ("", [])])
+def test_who_pins_memory_fetches_from_the_device(how, expected):
+    assert codes(PINNED.format(how=how)) == expected
+
+
+@pytest.mark.parametrize(
+    ("use", "expected"), [("opt = torch.optim.Adam(net.parameters())", ["SG202"]), ("net.go()", [])]
+)
+def test_a_copy_of_a_module_is_fetched(use, expected):
+    assert codes(COPIED.format(use=use)) == expected
+
+
+@pytest.mark.parametrize(
+    ("names", "keys", "expected"),
+    [
+        ("names", '["low", "high"]', ["SG202"]),
+        ("names", '("low", "names")', ["SG202"]),
+        ("names", "self.names", []),
+        ("[str(one) for one in names]", '["names"]', []),
+    ],
+)
+def test_names_that_a_loop_gives_are_asked_for_one_by_one(names, keys, expected):
+    assert codes(LOOPED.format(names=names, keys=keys)) == expected
+
+
+@pytest.mark.parametrize(
+    ("put", "call", "move", "expected"),
+    [
+        ("obj.mask = obj.mask.cuda()", "put(batch)", "cuda()", ["SG101"]),
+        ("obj.mask = moved(obj.mask)", "put(batch)", "cuda()", ["SG101"]),
+        (
+            "for one in dataclasses.fields(obj): setattr(obj, one.name, moved(getattr(obj, one.name)))",
+            "put(batch)", "cuda()", ["SG101"],
+        ),
+        ("pass", 'for key in ("a", "mask"): setattr(batch, key, getattr(batch, key).cuda())', "cuda()", ["SG101"]),
+        ("obj.mask = obj.mask.to('cpu')", "put(batch)", "cuda()", []),
+        ("obj.mask = obj.mask.float()", "put(batch)", "cuda()", []),
+        ("obj = obj.mask.cuda()", "put(batch)", "cuda()", []),
+        ("obj.mask = moved(obj.mask)", "put(batch)", "cpu()", []),
+        ("obj.mask = obj.mask.cuda()", "put(dataset)", "cuda()", []),
+    ],
+)  # fmt: skip
+def test_a_helper_moves_the_parts_of_what_it_is_given(put, call, move, expected):
+    assert codes(MOVED.format(put=put, call=call, move=move), "SG101") == expected
+
+
+@pytest.mark.parametrize(
+    ("more", "given", "expected"),
+    [(", **kwargs", ", device=device", []), ("", "", ["SG307"])],
+    ids=["what is handed on may name a device", "nothing names one"],
+)
+def test_what_is_handed_on_may_name_a_device(more, given, expected):
+    assert codes(SEEDED.format(more=more, given=given), "SG307") == expected
