@@ -1,4 +1,4 @@
-"""A routine in, the parameters out of which it puts parts on the device, where they are kept: `b.mask = b.mask.cuda()`."""
+"""A routine in, the parameters out of which it puts parts on the device, in their place: `b.mask = b.mask.cuda()`."""
 
 from __future__ import annotations
 
