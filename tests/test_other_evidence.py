@@ -181,7 +181,9 @@ def test_names_that_a_loop_gives_are_asked_for_one_by_one(names, keys, expected)
     ],
 )  # fmt: skip
 def test_a_helper_moves_the_parts_of_what_it_is_given(put, call, move, expected):
-    assert codes(MOVED.format(put=put, call=call, move=move), "SG101") == expected
+    told = [one for one in findings(MOVED.format(put=put, call=call, move=move)) if one.code == "SG101"]
+    assert [one.code for one in told] == expected
+    assert all(f"`{call.rpartition(': ')[2]}` moves what it holds to the device" in one.because[-1].text for one in told)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from syncguard.infer.project import World
 
 Often = Callable[[Routine, Routine, At], bool]
-VAGUE: Final = frozenset(("computed", "torch only"))  # what shows no tensor to another file
+VAGUE: Final = frozenset(("computed", "moved parts", "torch only"))  # what shows no tensor to another file
 WRAPPED: Final = "wrapped:"
 
 

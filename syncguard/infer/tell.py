@@ -147,6 +147,7 @@ SENTENCES: Final = {
     "passed": "`{source}` is given to `{detail}`, which takes a tensor",
     "iterate": "iterating over a tensor gives tensors",
     "computed": "`{source}` is computed from tensors",
+    "moved parts": "`{source}` moves what it holds to the device",
     "module": "`{source}` calls a module with tensors",
     "batch": "`{source}` takes batches from a DataLoader, which are on the host",
     "brought batch": "`{source}` takes batches from a DataLoader that brings them to the device",

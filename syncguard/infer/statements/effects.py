@@ -39,7 +39,7 @@ def moved_parts(node: core.Run, frame: Frame) -> None:
     for name in _moved_by(node, call, frame):
         if name in waiting:
             batch = waiting[name].batch
-            frame.env[name] = Unknown(frame.why("computed", call.at, batch))
+            frame.env[name] = Unknown(frame.why("moved parts", call.at, batch))
             frame.home.moves_batches |= batch is not None
 
 
