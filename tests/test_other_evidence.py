@@ -183,7 +183,8 @@ def test_names_that_a_loop_gives_are_asked_for_one_by_one(names, keys, expected)
 def test_a_helper_moves_the_parts_of_what_it_is_given(put, call, move, expected):
     told = [one for one in findings(MOVED.format(put=put, call=call, move=move)) if one.code == "SG101"]
     assert [one.code for one in told] == expected
-    assert all(f"`{call.rpartition(': ')[2]}` moves what it holds to the device" in one.because[-1].text for one in told)
+    reason = f"`{call.rpartition(': ')[2]}` moves what it holds to the device"
+    assert all(reason in one.because[-1].text for one in told)
 
 
 @pytest.mark.parametrize(
@@ -193,3 +194,69 @@ def test_a_helper_moves_the_parts_of_what_it_is_given(put, call, move, expected)
 )
 def test_what_is_handed_on_may_name_a_device(more, given, expected):
     assert codes(SEEDED.format(more=more, given=given), "SG307") == expected
+
+
+ABOVE = """
+import torch
+
+
+class First:
+    def get(self):
+        return torch.ones(4, device="cuda")
+
+
+class Second(First):
+    def get(self):
+        return "text"
+
+
+class Third(Second):
+    def told(self):
+        return super({above}).get().tolist()
+"""
+HANDED = """
+import torch
+from library import make_algorithm
+
+
+def train(loader, device):
+    algorithm = make_algorithm("bc", device=device)
+    losses = []
+    for batch in loader:
+        batch = {{key: value.{moved} for key, value in batch.items()}}
+        losses.append(numpy.pi * algorithm.train({given})["loss"].item())
+"""
+
+
+@pytest.mark.parametrize(
+    ("above", "expected"),
+    [("Second, self", ["SG202"]), ("Third, self", []), ("", [])],
+    ids=["above the second", "above its own class", "above"],
+)
+def test_the_search_begins_above_the_class_that_super_names(above, expected):
+    assert codes(ABOVE.format(above=above)) == expected
+
+
+@pytest.mark.parametrize(
+    ("moved", "given", "expected"),
+    [
+        ("to(device, non_blocking=True)", "batch", ["SG209"]),
+        ("to(device, non_blocking=True)", "[batch]", ["SG209"]),
+        ("strip()", "batch", []),
+    ],
+)
+def test_what_is_computed_from_a_dict_of_tensors_is_read(moved, given, expected):
+    assert codes("import numpy\n" + HANDED.format(moved=moved, given=given), "SG209") == expected
+
+
+@pytest.mark.parametrize(
+    ("imported", "asked", "expected"),
+    [
+        ("os", "box.cpu().numpy()", ["SG202"]),
+        ("os", "box.cpu()", []),
+        ("os", "box.cpu().tolist()", []),
+        ("paddle", "box.cpu().numpy()", []),
+    ],
+)
+def test_an_array_is_fetched_of_a_tensor_where_no_torch_is_imported(imported, asked, expected):
+    assert codes(f"import {imported}\n\n\ndef draw(painter, box):\n    painter.rectangle({asked})\n") == expected

@@ -95,6 +95,8 @@ def _of_pairs(pairs: Seq, at: At, frame: Frame) -> Table | None:
 
 def _super(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
     owner = frame.routine.owner
+    if len(args) == 2 and type(args[0]) is ClassOf:
+        owner = args[0].info  # `super(Base, self)`: the search begins above that one
     return Instance(owner, "super") if owner is not None else UNKNOWN
 
 

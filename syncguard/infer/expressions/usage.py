@@ -145,9 +145,13 @@ class Usage(Names):
 
     def _another(self, roots: set[str], frame: Frame) -> bool:
         """Whether a library with gradients of its own is imported here, and of torch at most what computes nothing."""
-        if self.gradient_libraries.isdisjoint(roots):
-            return False
-        return all(self.places.is_("host", "bystanders", part) for part in torch_parts(frame))
+        return not self.gradient_libraries.isdisjoint(roots) and all(
+            self.places.is_("host", "bystanders", part) for part in torch_parts(frame)
+        )
+
+    def other_gradients(self, frame: Frame) -> bool:
+        """Whether a library with gradients of its own is imported here."""
+        return not self.gradient_libraries.isdisjoint(imported_by(frame))
 
     def has_tables(self, frame: Frame) -> bool:
         """Whether a library is imported here whose tables have methods as tensors do."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from syncguard.infer.domain.contents import leaves_of, tensor_in, there
-from syncguard.infer.domain.values import UNKNOWN, Call, Instance, Tensor, Union, Unknown, Value, options
+from syncguard.infer.domain.values import UNKNOWN, Call, Instance, Seq, Table, Tensor, Union, Unknown, Value, options
 from syncguard.infer.routine import Frame
 from syncguard.read.core import At
 
@@ -39,6 +39,10 @@ def made_of(values: list[Value], at: At, frame: Frame) -> Value:
     """What an unknown method made of these: on the host, too, if it was given what had been put there. A model that is
     called may move what it is given."""
     found = from_tensors(values, at, frame)
+    if found is not UNKNOWN:
+        return found
+    held = [leaf for value in values if type(value) is Table or type(value) is Seq for leaf in leaves_of(value)]
+    found = from_tensors([leaf for leaf in held if type(leaf) is not Tensor or leaf.device != "mixed"], at, frame)
     if found is not UNKNOWN:
         return found
     leaves = [leaf for value in values if there(value) for leaf in leaves_of(value)]
