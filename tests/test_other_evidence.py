@@ -260,3 +260,21 @@ def test_what_is_computed_from_a_dict_of_tensors_is_read(moved, given, expected)
 )
 def test_an_array_is_fetched_of_a_tensor_where_no_torch_is_imported(imported, asked, expected):
     assert codes(f"import {imported}\n\n\ndef draw(painter, box):\n    painter.rectangle({asked})\n") == expected
+
+LISTED = """
+import numpy as np
+import torch
+
+
+def padded(net, images, device):
+    rows = []
+    for found in net.find({"images": images.to(device)}):
+        if len(found) < 8:
+            found = np.concatenate([found, np.zeros(8)])
+        rows.append(found)
+    return torch.tensor(rows, device=device)
+"""
+
+
+def test_a_list_of_arrays_is_data_whatever_else_its_items_may_be():
+    assert "SG302" in codes(LISTED)

@@ -90,10 +90,9 @@ def data_sureness(value: Value) -> int:
         case Seq() if value.items is not None:
             return min((data_sureness(item) or (LIKELY if plain(item) else NO) for item in value.items), default=NO)
         case Seq():
-            return min(
-                (data_sureness(option) or (LIKELY if plain(option) else NO) for option in options(value.element)),
-                default=NO,
-            )
+            kinds = options(value.element)  # what may be an array, of arrays and what is computed from tensors
+            known = [option for option in kinds if type(option) is not Unknown] or kinds
+            return min((data_sureness(option) or (LIKELY if plain(option) else NO) for option in known), default=NO)
     return NO
 
 
