@@ -15,6 +15,7 @@ from syncguard.brings import taken_whole
 from syncguard.errands import Errands, Told
 from syncguard.examine import Examined
 from syncguard.forsaken import Forsaken, forsaken
+from syncguard.given_outside import given_outside, must_be_given
 from syncguard.judge.brought import as_brought
 from syncguard.judge.called import Ask, Function, Gift, Needs, Where, in_loop
 from syncguard.judge.common import question_of
@@ -26,8 +27,8 @@ from syncguard.judge.led_there import There
 from syncguard.judge.made import bare as plain
 from syncguard.judge.made import class_of, made_behind, made_on_host, namers, with_options
 from syncguard.judge.made_with import made_with, unless_made_with
-from syncguard.judge.never_set import Left, left_by_makers, unless_made_so
-from syncguard.judge.opted import off_by_default
+from syncguard.judge.never_set import Left, around, left_by_makers, unless_made_so
+from syncguard.judge.opted import BY_DEFAULT, off_by_default
 from syncguard.judge.processes import gpuless
 from syncguard.judge.reach import behind
 from syncguard.judge.sent import Sent
@@ -44,6 +45,7 @@ from syncguard.judge.warmth import (
     for_start,
     of_a_run,
 )
+from syncguard.kinship import Kinship
 from syncguard.mentions import Mentions
 from syncguard.once import Once
 from syncguard.places import Places
@@ -84,7 +86,8 @@ class Elsewhere(msgspec.Struct, frozen=True):
     left: Left  # what is never set of the objects that these files make
     for_others: Callable[[Where], bool]  # whether a class is said to be there for others
     set_outside: Callable[[Where, str], bool]  # whether another file gives an object of it such an attribute
-    turned: Callable[[Fact, str], bool]  # whether a file sets an option that a class has for all
+    turned: Callable[[Fact, Where, str], bool]  # whether a file sets an option, of a class or of a method of it
+    demanded: Callable[[Fact, Where], bool]  # whether an option has no default, and a file gives it
     alone: Callable[[Collection[Where]], bool]  # whether nobody may call one of these functions but those that do
     places: Places
 
@@ -113,7 +116,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
         needs, asks = one.needs.get(place, ()), one.wants.get(place, ())
         finding = self._warmed(self._asking(finding, where, asks), where, needs, asks)
         finding = as_brought(finding, self.calls, self.hot)
-        finding = self._unless_set(finding, path) if not self.there.may_be(where, needs, asks) else finding
+        finding = self._unless_set(self._by_none(finding)) if not self.there.may_be(where, needs, asks) else finding
         if where in self.unmade and _by_its_class(finding, where):
             finding = replace(finding, hot_path=(*finding.hot_path, Fact(f"but {self.unmade[where]}", 0)))
         if where in self.once and _by_itself(finding):
@@ -165,11 +168,26 @@ class Elsewhere(msgspec.Struct, frozen=True):
             return finding if sends or often or (lasts and of_a_run(way)) else replace(finding, heat=heat, hot_path=way)
         return finding
 
-    def _unless_set(self, finding: Finding, path: str) -> Finding:
+    def _by_none(self, finding: Finding) -> Finding:
+        """A finding whose options say nothing of a default that is none."""
+        if finding.heat not in ("hot", "unknown") or not any(map(off_by_default, finding.options)):
+            return finding
+        told = [
+            off_by_default(one) and self.demanded(one, around(one, finding, self.calls)[0]) for one in finding.options
+        ]
+        if not any(told):
+            return finding
+        kept = [
+            replace(one, text=one.text.partition(BY_DEFAULT)[0]) if no else one
+            for one, no in zip(finding.options, told)
+        ]
+        return replace(finding, options=tuple(kept))
+
+    def _unless_set(self, finding: Finding) -> Finding:
         """A finding where nobody is known to set the option that it needs, and nothing to run it at every step, as one
         of what runs now and then."""
         off = [one for one in finding.options if off_by_default(one)] if finding.heat == "unknown" else []
-        if not off or all(self.turned(one, path) for one in off):
+        if not off or all(self.turned(one, *around(one, finding, self.calls)) for one in off):
             return finding
         return replace(finding, heat="amortized", hot_path=(Fact(UNASKED, 0),))
 
@@ -190,6 +208,7 @@ def elsewhere(
     """What these files say of one another's functions, and what those say that are not examined but remembered."""
     unsure = frozenset(_holding(examined, _may_be_told))
     mentions = Mentions(files, places)
+    kinship = Kinship(files, places)
     apart = gpuless(calls, unsure, mentions)
     private, seldom = idle(calls, callers, hot, places)
     known = left_to(unsure, callers, seldom, files, places)
@@ -204,7 +223,7 @@ def elsewhere(
     options = behind(calls, callers, apart)
     makers = namers(calls)
     errands = Errands(calls, hot, files, places)
-    once = Once({*_holding(examined, _by_itself)}, calls, errands, files, places)
+    once = Once({*_holding(examined, _by_itself)}, calls, errands, kinship, files, places)
 
     def apart_from(functions: Collection[Where]) -> bool:
         return lonely(functions, callers, files, places)
@@ -224,7 +243,10 @@ def elsewhere(
         made_for=made_behind(calls, holding),
         unused=_unused({path for path, _ in asked}, files, places),
         sent=Sent(calls, callers, apart_from),
-        turned=lambda option, path: turned_outside(option, path, files),
+        turned=lambda option, owner, method: (
+            turned_outside(option, owner[0], files) or given_outside(option, owner, method, files, kinship)
+        ),
+        demanded=lambda option, owner: must_be_given(option, owner, files, kinship),
         alone=lambda every: apart_from(every) and not any(_may_have_others(one, files) for one in every),
         uncalled=uncalled(((path, f.name) for path, f in unknown if f.alone), files, places),
         forsaken=forsaken(asked, calls, callers, hot, files, places),

@@ -192,3 +192,11 @@ def train(net, optimizer, loader):
     assert told(pkg__draw=train).heat == "amortized"
     each = train.replace("optimizer.step()", "optimizer.step()\n        checker(x)")
     assert told(pkg__draw=each).heat == "hot"
+
+
+@pytest.mark.parametrize("ran", ["self(x)", "self.forward(x)"])
+def test_a_module_that_a_class_above_it_runs(ran):
+    base = f"import torch\n\n\nclass Guide(torch.nn.Module):\n    def guided(self, x):\n        return {ran} * 2\n"
+    checker = CHECKER.replace("import nn", "import nn\nfrom .guide import Guide").replace("(nn.Module)", "(Guide)")
+    assert told(pkg__guide=base, pkg__checker=checker).heat == "hot"
+    assert told(pkg__guide=base.replace(ran, "x"), pkg__checker=checker).heat in ("amortized", "unknown")

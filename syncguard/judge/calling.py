@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from syncguard.infer.branches.above import asked_above
 from syncguard.infer.branches.subjects import ME, last_name
 from syncguard.infer.branches.ungiven import BINDING, calls_of, lines_of, private
 from syncguard.infer.classes import ClassInfo
@@ -223,7 +224,8 @@ def kept_off(routine: Routine, callers: Callers, places: Places, asked: tuple[Ro
     where nothing runs on the device."""
     name = routine.name
     on_host = places.is_("names", "host_tensors", name) and not places.is_("names", "fetchers", name)
-    if not (private(routine) or on_host) or routine in asked or callers.home is not routine.home:
+    own = (private(routine) or on_host) and not asked_above(routine)
+    if not own or routine in asked or callers.home is not routine.home:
         return False
     calls = [call for call in callers.of_each.get(routine, ()) if call[0] is not routine]
     if not calls or len({at for _, at, _ in calls}) < len(lines_of(name, routine.home)):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
+from syncguard.infer.branches.above import asked_often_above
 from syncguard.infer.branches.gates import trains
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import private
@@ -67,16 +68,13 @@ def warmths(
             found[routine] = Warmth("hot", (Fact(reason, line_of(routine), routine.home.path),))
     rare: dict[Routine, Warmth] = {}
     for callee, context, path in stepped((r for r in routines if not takes_no_steps(r, places)), cold):
-        if context.rare and not trained(callee, places, training):
-            rare.setdefault(callee, Warmth("amortized", path, not context.gate))
-        else:
+        if not context.rare or trained(callee, places, training):
             found.setdefault(callee, Warmth("hot", path))
-    for routine in routines:
-        if (once := phase(routine, places)) and not is_cold(routine, places, cold, remade):
-            why = f"`{routine.qualname}` runs once in {'an' if once == 'epoch' else 'a'} {once}"
-            rare.setdefault(
-                routine, Warmth("amortized", (Fact(why, line_of(routine), routine.home.path),), once == "epoch")
-            )
+        elif not asked_often_above(callee):
+            rare.setdefault(callee, Warmth("amortized", path, not context.gate))
+    for routine, warmth in _in_phases(routines, places):
+        if not is_cold(routine, places, cold, remade):
+            rare.setdefault(routine, warmth)
     found = followed(
         {**rare, **found},
         seldom,
@@ -94,12 +92,24 @@ def warmths(
                 found[routine] = Warmth("cold", (Fact(why, line_of(routine), routine.home.path),))
             else:
                 found[routine] = Warmth("unknown")
+    found = cooled(routines, {**found, **dict(_slowed(seldom, found))}, places)
+    return left({**found, **around_steps(routines, found, places)}, places)
+
+
+def _slowed(seldom: Mapping[Routine, str], found: Mapping[Routine, Warmth]) -> Iterator[tuple[Routine, Warmth]]:
+    """Those functions that run seldom though they may be called often, by what says so."""
     for routine, why in seldom.items():
         if found[routine].heat != "cold":
             but = Fact(f"but {why}", line_of(routine), routine.home.path)
-            found[routine] = Warmth("amortized", (*found[routine].path, but))
-    found = cooled(routines, found, places)
-    return left({**found, **around_steps(routines, found, places)}, places)
+            yield routine, Warmth("amortized", (*found[routine].path, but))
+
+
+def _in_phases(routines: Iterable[Routine], places: Places) -> Iterator[tuple[Routine, Warmth]]:
+    """What runs once in an epoch, or another phase, by its name."""
+    for routine in routines:
+        if once := phase(routine, places):
+            why = f"`{routine.qualname}` runs once in {'an' if once == 'epoch' else 'a'} {once}"
+            yield routine, Warmth("amortized", (Fact(why, line_of(routine), routine.home.path),), once == "epoch")
 
 
 def left(found: dict[Routine, Warmth], places: Places) -> dict[Routine, Warmth]:
@@ -198,6 +208,8 @@ def followed(
             gated = (context.rare or once or first_time(callee, context, places)) and not trains(callee)
             heat: Heat = "amortized" if gated or warmth.heat == "amortized" or callee in seldom else "hot"
             known = found.get(callee)
+            if known is None and heat == "amortized" and asked_often_above(callee):
+                continue  # in another file a class above it may call it at every step
             if known is None or (known.heat == "amortized" and heat == "hot"):
                 path = (*warmth.path, Fact(f"calls `{callee.qualname}`", at[0], routine.home.path))
                 epochal = warmth.epochal or (warmth.heat == "hot" and gated)
@@ -235,6 +247,8 @@ def cooled(routines: list[Routine], found: dict[Routine, Warmth], places: Places
             if all(
                 found[c].heat == "cold" and not (script(c, places) or tried(callee, c, places)) for c in callers[callee]
             ):
+                if asked_often_above(callee):
+                    continue
                 found[callee] = told(callee)
                 queue.append(callee)
     return found
@@ -280,6 +294,7 @@ def prepared(
         if callee.name.startswith("_")
         and not callee.name.endswith("__")
         and not (matches(hot, callee.name) or matches(hot, ".".join(callee.qualname.split(".")[-2:])))
+        and not asked_often_above(callee)
         and all(not script(one, places) and is_cold(one, places, cold, remade) for one, _, _ in calling)
     )
 
