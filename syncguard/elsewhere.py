@@ -46,13 +46,14 @@ from syncguard.judge.warmth import (
     of_a_run,
 )
 from syncguard.kinship import Kinship
+from syncguard.made_up import MadeUp
 from syncguard.mentions import Mentions
 from syncguard.once import Once
 from syncguard.places import Places
 from syncguard.templates import Templates
 from syncguard.terms import Fact, Finding
 from syncguard.texts import Files, module_name, outermost, packages
-from syncguard.turned_outside import is_set, turned_outside
+from syncguard.turned_outside import UNSEEN, is_set, turned_outside
 from syncguard.unheard import unheard
 from syncguard.unnamed import astray, is_handed_on, left_to, lonely, uncalled, unnamed
 
@@ -208,7 +209,7 @@ def elsewhere(
     """What these files say of one another's functions, and what those say that are not examined but remembered."""
     unsure = frozenset(_holding(examined, _may_be_told))
     mentions = Mentions(files, places)
-    kinship = Kinship(files, places)
+    kinship, made_up = Kinship(files, places), MadeUp(files, places)
     apart = gpuless(calls, unsure, mentions)
     private, seldom = idle(calls, callers, hot, places)
     known = left_to(unsure, callers, seldom, files, places)
@@ -219,11 +220,12 @@ def elsewhere(
     unknown = [
         (path, f) for path in {path for path, _ in asked} for f in calls.get(path, ()) if (path, f.name) in asked
     ]
+    alone = [(path, f.name) for path, f in unknown if f.alone]
     holding = frozenset(_holding(examined, lambda _: True))
     options = behind(calls, callers, apart)
     makers = namers(calls)
-    errands = Errands(calls, hot, files, places)
-    once = Once({*_holding(examined, _by_itself)}, calls, errands, kinship, files, places)
+    errands = Errands(calls, hot, made_up, files, places)
+    once = Once({*_holding(examined, _by_itself)}, calls, errands, kinship, made_up, files, places)
 
     def apart_from(functions: Collection[Where]) -> bool:
         return lonely(functions, callers, files, places)
@@ -241,15 +243,17 @@ def elsewhere(
         asked_for=AskedFor(_holding(examined, _may_count), calls, callers, options, mentions, files, places),
         made_there=_unseen_outside(made_on_host(calls, holding), files),
         made_for=made_behind(calls, holding),
-        unused=_unused({path for path, _ in asked}, files, places),
+        unused=_unused({path for path, _ in asked}, made_up, files, places),
         sent=Sent(calls, callers, apart_from),
         turned=lambda option, owner, method: (
             turned_outside(option, owner[0], files) or given_outside(option, owner, method, files, kinship)
         ),
         demanded=lambda option, owner: must_be_given(option, owner, files, kinship),
         alone=lambda every: apart_from(every) and not any(_may_have_others(one, files) for one in every),
-        uncalled=uncalled(((path, f.name) for path, f in unknown if f.alone), files, places),
-        forsaken=forsaken(asked, calls, callers, hot, files, places),
+        uncalled=frozenset(
+            [where for where in uncalled(alone, files, places) if not made_up.brings(where[0], asked=True)]
+        ),
+        forsaken=forsaken(asked, calls, callers, hot, made_up, files, places),
         made=made,
         unmade=unheard(_by_class(examined, calls), (), files),
         gifts=lambda where: made_with(where, makers),
@@ -260,10 +264,11 @@ def elsewhere(
     )
 
 
-def _unused(asked: set[str], files: Files, places: Places) -> dict[str, str]:
+def _unused(asked: set[str], made_up: MadeUp, files: Files, places: Places) -> dict[str, str]:
     """Those of some files that nothing in their packages names, with what is said of them."""
     public, private = astray(asked, files, places), unnamed(asked, files, places)
-    return {**dict.fromkeys(public, ASTRAY), **dict.fromkeys(private, UNNAMED)}
+    found = {**dict.fromkeys(public, ASTRAY), **dict.fromkeys(private, UNNAMED)}
+    return {path: told for path, told in found.items() if not made_up.brings(path)}
 
 
 def _by_class(examined: Sequence[Examined], calls: Calls) -> Iterator[tuple[str, Function]]:
@@ -321,10 +326,13 @@ def _may_have_others(where: Where, files: Files) -> bool:
 
 def _is_set_outside(where: Where, name: str, files: Files) -> bool:
     """Whether another file of the package gives something an attribute of this name: `net.sine.pulse = True`, alone or
-    among others, or by its name."""
-    path = where[0]
-    naming = [one for one in files.naming({name}, outermost(path))[name] if one != path]
-    return is_set(name, naming, files)
+    among others, or by its name; or one that names its class sets names that are made up, or makes another of it."""
+    path, owner = where
+    naming = files.naming({name, owner}, outermost(path))
+    others = [one for one in naming[owner] if one != path]
+    return is_set(name, [one for one in naming[name] if one != path], files) or any(
+        files.has(one, UNSEEN) for one in others
+    )
 
 
 def _unseen_outside(classes: Mapping[Where, Fact], files: Files) -> dict[Where, Fact]:

@@ -72,3 +72,23 @@ def test_what_something_may_call_is_as_warm_as_it_was(asked, more):
 def test_what_is_in_no_package_has_unknown_callers():
     assert heats({"core.py": CORE})["core.py"] == "unknown"
     assert heats({**HERE, "run.py": "from pkg.core import Score\nScore()._classes(None)\n"})["pkg/core.py"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("brings", "heat"),
+    [
+        ("importlib.import_module('pkg.core')", "unknown"),
+        ("importlib.import_module(f'pkg.{name}')", "unknown"),
+        ("importlib.import_module('pkg.' + name)", "unknown"),
+        ("importlib.import_module('pkg.other')", "cold"),
+        ("importlib.import_module('pkg.other.' + name)", "cold"),
+        ("importlib.import_module('other')", "cold"),
+    ],
+)
+@pytest.mark.parametrize("name", ["_classes", "classes"])
+def test_what_is_brought_in_by_a_text_may_be_asked_for_by_any_name(name, brings, heat):
+    asks = f"import importlib\n\n\ndef run(name, x):\n    part = {brings}\n    return getattr(part, name)(x)\n"
+    core = LOSS.replace("_classes", name) + "".join(f"\n\ndef {one}(x):\n    return x\n" for one in ("one", "two"))
+    files = {**HERE, "pkg/core.py": core, "pkg/use.py": "from .core import one, two\n", "pkg/main.py": asks}
+    assert heats(files)["pkg/core.py"] == heat
+    assert heats({**files, "pkg/main.py": asks.replace("(part, name)", "(part, 'shown')")})["pkg/core.py"] == "cold"

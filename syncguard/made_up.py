@@ -1,0 +1,70 @@
+"""A file in, whether code of its package may bring it in by a text, and ask it, or an object, for what it has by a name
+that is made up."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from syncguard.places import Places
+from syncguard.texts import Files, outermost
+
+BRINGS: Final = re.compile(r"\bimport_module\(\s*[rRfF]*([\"'])(?P<text>[^\"'\n]*)\1(?P<more>\s*(?:[+%]|\.format\b))?")
+FILLED: Final = "{"
+# What is asked for by a name that is no text, or one that is put together.
+ASKS: Final = r"(?![\"'])|[\"'][^\"'\n]*[\"']\s*[+%]"
+ASKED: Final = re.compile(rf"\bgetattr\((?!self\b)(?:[^,()]|\([^()]*\))+,\s*+(?:{ASKS})")
+TRAINS: Final = re.compile(r"\.backward\(")
+
+
+class MadeUp:
+    """What the files of packages bring in, and ask for, by such names: each package is asked once."""
+
+    def __init__(self, files: Files, places: Places) -> None:
+        self._files, self._places = files, places
+        self._brought: dict[str, list[tuple[str, bool, bool]]] = {}
+        self._trained: dict[str, bool] = {}
+
+    def brings(self, path: str, asked: bool = False) -> bool:
+        """Whether a file may be brought in by a text; if it is `asked`, by one that asks for something by a made-up
+        name."""
+        package = outermost(path)
+        if not package:
+            return False
+        name = _dotted(path, package)
+        return any(
+            (name == text if whole else name.startswith(text)) and (asks or not asked)
+            for text, whole, asks in self._texts(package)
+        )
+
+    def trains(self, package: str) -> bool:
+        """Whether a file of a package that trains asks something for a part by a name that is made up."""
+        if package not in self._trained:
+            having = self._files.naming({"getattr", "backward"}, package)
+            both = [one for one in having["getattr"] if one in having["backward"] and not self._places.is_test(one)]
+            self._trained[package] = any(self._files.has(one, TRAINS) and self._files.has(one, ASKED) for one in both)
+        return self._trained[package]
+
+    def _texts(self, package: str) -> list[tuple[str, bool, bool]]:
+        """The names of modules that are written there, or what they begin with."""
+        if package not in self._brought:
+            self._brought[package] = [*self._written(package)]
+        return self._brought[package]
+
+    def _written(self, package: str) -> Iterator[tuple[str, bool, bool]]:
+        top = os.path.basename(package)
+        for one in self._files.naming({"import_module"}, package)["import_module"]:
+            if one.endswith(".py") and not self._places.is_test(one):
+                asks = self._files.has(one, ASKED)
+                for met in BRINGS.finditer(self._files.text(one)):
+                    text, filled, _ = met["text"].partition(FILLED)
+                    if text.startswith(f"{top}.") or text == top:
+                        yield text, not (filled or met["more"]), asks
+
+
+def _dotted(path: str, package: str) -> str:
+    """The name by which a module is imported."""
+    inside = os.path.relpath(path, os.path.dirname(package)).removesuffix(".py")
+    return inside.removesuffix(f"{os.sep}__init__").replace(os.sep, ".")
