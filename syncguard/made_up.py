@@ -29,7 +29,7 @@ class MadeUp:
 
     def brings(self, path: str, asked: bool = False) -> bool:
         """Whether a file may be brought in by a text; if it is `asked`, by one that asks for something by a made-up
-        name."""
+        name, and calls or returns it."""
         package = outermost(path)
         if not package:
             return False
@@ -57,11 +57,33 @@ class MadeUp:
         top = os.path.basename(package)
         for one in self._files.naming({"import_module"}, package)["import_module"]:
             if one.endswith(".py") and not self._places.is_test(one):
-                asks = self._files.has(one, ASKED)
+                asks = _runs(self._files.text(one))
                 for met in BRINGS.finditer(self._files.text(one)):
                     text, filled, _ = met["text"].partition(FILLED)
                     if text.startswith(f"{top}.") or text == top:
                         yield text, not (filled or met["more"]), asks
+
+
+def _runs(text: str) -> bool:
+    """Whether a text calls what it asks for by a name that is made up, or gives it back."""
+    for met in ASKED.finditer(text):
+        before = text[text.rfind("\n", 0, met.start()) + 1 : met.start()]
+        if re.search(r"\breturn\s+\Z", before) or text[_end(text, met.start()) :].startswith("("):
+            return True
+        bound = re.search(r"\b(\w+)\s*=\s*\Z", before)
+        if bound is not None and re.search(rf"\b{bound[1]}\(", text):
+            return True
+    return False
+
+
+def _end(text: str, begin: int) -> int:
+    """Where a call ends that begins at a place of a text."""
+    deep = 0
+    for at in range(text.index("(", begin), len(text)):
+        deep += (text[at] == "(") - (text[at] == ")")
+        if not deep:
+            return at + 1
+    return len(text)
 
 
 def _dotted(path: str, package: str) -> str:

@@ -1059,6 +1059,37 @@ def test_a_cached_function_runs_seldom() -> None:
     assert heats(named) == ["amortized"]
 
 
+def test_each_tensor_is_a_key_of_its_own() -> None:
+    text = """
+        import functools
+
+
+        @functools.lru_cache
+        def total(x):
+            return x.sum().item()
+
+
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor):
+                return x * total(x * 2)
+        """
+    assert heats(text) == ["hot"]
+
+
+def test_a_library_that_is_not_there_is_not_there_the_next_time_either() -> None:
+    text = """
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor):
+                try:
+                    FIRST
+                    return fast.score(x)
+                except Exception:
+                    return x.sum().item()
+        """
+    assert heats(text.replace("FIRST", "from kernels import fast")) == ["hot"]
+    assert heats(text.replace("FIRST", "fast = self.fast")) == ["cold"]
+
+
 FALLBACK = """
     class Net(torch.nn.Module):
         def forward(self, x: torch.Tensor):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
 from syncguard.infer.branches.above import asked_often_above
 from syncguard.infer.branches.gates import trains
-from syncguard.infer.branches.subjects import last_name
+from syncguard.infer.branches.subjects import ME, last_name
 from syncguard.infer.branches.ungiven import private
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.contents import tensor_in
@@ -18,7 +18,7 @@ from syncguard.judge.calling import by_name, callers_of
 from syncguard.judge.few import aside
 from syncguard.judge.firsts import first_time
 from syncguard.judge.paced import around_steps, behind_gates, keep_time, pace, takes_step, trained
-from syncguard.judge.phases import phase
+from syncguard.judge.phases import phase, sums_up
 from syncguard.judge.remade import remakes
 from syncguard.judge.seldom import (
     clicked,
@@ -33,7 +33,7 @@ from syncguard.judge.seldom import (
     test_file,
 )
 from syncguard.judge.stands_in import stands_in
-from syncguard.judge.warmth import BY_NAME, SELDOM, Warmth
+from syncguard.judge.warmth import BY_NAME, SELDOM, SUMS_UP, Warmth
 from syncguard.places import Places, matches
 from syncguard.read.core import At, Node
 from syncguard.read.tags import CALL, FUNCTION, LOOP, RUN
@@ -109,7 +109,9 @@ def _in_phases(routines: Iterable[Routine], places: Places) -> Iterator[tuple[Ro
     for routine in routines:
         if once := phase(routine, places):
             why = f"`{routine.qualname}` runs once in {'an' if once == 'epoch' else 'a'} {once}"
-            yield routine, Warmth("amortized", (Fact(why, line_of(routine), routine.home.path),), once == "epoch")
+            at = (line_of(routine), routine.home.path)
+            doubt = (Fact(SUMS_UP, *at),) if once == "epoch" and sums_up(routine, places) else ()
+            yield routine, Warmth("amortized", (Fact(why, *at), *doubt), once == "epoch")
 
 
 def left(found: dict[Routine, Warmth], places: Places) -> dict[Routine, Warmth]:
@@ -133,10 +135,15 @@ def rarely(
     """Why the body of a function does not run at each call of it, or is seldom called; '' where nothing says so."""
     if places.is_("cold", "pictures", routine.name):
         return f"`{routine.qualname}` draws for people"
-    if any(places.is_("gates", "caches", name) for name in decorator(routine)):
+    if any(places.is_("gates", "caches", name) for name in decorator(routine)) and not _given_tensors(routine):
         return f"`{routine.qualname}` is cached"
     chooser = replaced(routine)
     return f"`{chooser}` may find another to run in its place" if chooser else ""
+
+
+def _given_tensors(routine: Routine) -> bool:
+    """Whether a function is given tensors, each of which is a key of its own."""
+    return any(tensor_in(value) is not None for name, value in routine.seen.items() if name not in ME)
 
 
 def holds_steps(routine: Routine, places: Places) -> bool:
