@@ -250,9 +250,7 @@ def elsewhere(
         ),
         demanded=lambda option, owner: must_be_given(option, owner, files, kinship),
         alone=lambda every: apart_from(every) and not any(_may_have_others(one, files) for one in every),
-        uncalled=frozenset(
-            [where for where in uncalled(alone, files, places) if not made_up.brings(where[0], asked=True)]
-        ),
+        uncalled=frozenset([where for where in uncalled(alone, files, places) if not made_up.may_fetch(where)]),
         forsaken=forsaken(asked, calls, callers, hot, made_up, files, places),
         made=made,
         unmade=unheard(_by_class(examined, calls), (), files),

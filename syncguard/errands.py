@@ -90,7 +90,7 @@ class Errands:
 
     def _called(self, where: Where) -> Told | None:
         outer = self._outer(where)
-        if outer is None or where in self._hot or self._made_up.brings(where[0], asked=True):
+        if outer is None or where in self._hot or self._made_up.may_fetch(where):
             return None
         if outer != where:
             return self._of(outer)

@@ -42,7 +42,7 @@ def forsaken(
     above = _above(asked, callers, hot)
     tops = {where for where in above if not callers.get(where)}
     told = unheard(_functions({*asked, *tops}, calls), callers, files)
-    over = {where for where in left_over(told, calls, files) if not made_up.brings(where[0], asked=True)}
+    over = {where for where in left_over(told, calls, files) if not made_up.may_fetch(where)}
     lone = _only_by(tops & told.keys(), above, callers)
     called = {*left_to([where for where in asked if where in lone - tops], callers, lone, files, places)}
     dead = _only_by(tops & over, above, callers)

@@ -8,8 +8,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from syncguard.judge.called import Where
 from syncguard.places import Places
-from syncguard.texts import Files, outermost
+from syncguard.texts import Files, module_name, outermost
 
 BRINGS: Final = re.compile(r"\bimport_module\(\s*[rRfF]*([\"'])(?P<text>[^\"'\n]*)\1(?P<more>\s*(?:[+%]|\.format\b))?")
 FILLED: Final = "{"
@@ -39,6 +40,21 @@ class MadeUp:
             for text, whole, asks in self._texts(package)
         )
 
+    def may_fetch(self, where: Where) -> bool:
+        """Whether code of the package may come to a function by a name that is made up."""
+        return self.brings(where[0], asked=True) or self._asks(where)
+
+    def _asks(self, where: Where) -> bool:
+        """Whether another file may ask a module, or what it has made of a class, for a function by a made-up name."""
+        path, (owner, _, method) = where[0], where[1].partition(".")
+        package = outermost(path)
+        name = owner if method else module_name(path)
+        naming = self._files.naming({name}, package)[name] if package else []
+        others = [one for one in naming if one != path and one.endswith(".py") and not self._places.is_test(one)]
+        if method:
+            return any(_runs(self._files.text(one)) for one in others if self._files.has(one, ASKED))
+        return any(_asks_module(name, self._files.text(one)) for one in others)
+
     def trains(self, package: str) -> bool:
         """Whether a file of a package that trains asks something for a part by a name that is made up."""
         if package not in self._trained:
@@ -62,6 +78,17 @@ class MadeUp:
                     text, filled, _ = met["text"].partition(FILLED)
                     if text.startswith(f"{top}.") or text == top:
                         yield text, not (filled or met["more"]), asks
+
+
+def _asks_module(name: str, text: str) -> bool:
+    """Whether a text brings a module in by its name, and asks it for what it has by a name that is made up."""
+    brought = re.compile(
+        rf"^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import\b[^\n]*?\b{name}\b(?:[ \t]+as[ \t]+(\w+))?", re.MULTILINE
+    )
+    for known in {met[1] or name for met in brought.finditer(text)}:
+        if re.search(rf"\bgetattr\((?:[\w.]*\.)?{known},\s*+(?:{ASKS})|\bvars\({known}\)|\b{known}\.__dict__\b", text):
+            return True
+    return False
 
 
 def _runs(text: str) -> bool:

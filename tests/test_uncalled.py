@@ -92,3 +92,26 @@ def test_what_is_brought_in_by_a_text_may_be_asked_for_by_any_name(name, brings,
     files = {**HERE, "pkg/core.py": core, "pkg/use.py": "from .core import one, two\n", "pkg/main.py": asks}
     assert heats(files)["pkg/core.py"] == heat
     assert heats({**files, "pkg/main.py": asks.replace("(part, name)", "(part, 'shown')")})["pkg/core.py"] == "cold"
+
+
+@pytest.mark.parametrize(
+    ("asks", "heat"),
+    [
+        ("from . import core\n\n\ndef run(kind, x):\n    return getattr(core, f'_{kind}')(x)\n", "unknown"),
+        ("from . import core as ops\n\n\ndef run(kind, x):\n    return getattr(ops, kind)(x)\n", "unknown"),
+        ("import pkg.core as ops\n\n\ndef run(kind, x):\n    return vars(ops)[kind](x)\n", "unknown"),
+        ("from . import core\n\n\ndef run(kind, x):\n    return core.__dict__[kind](x)\n", "unknown"),
+        ("from . import core\n\n\ndef run(kind, x):\n    return getattr(kind, x.name)(x)\n", "cold"),
+        ("from . import core\n\n\ndef run(kind, x):\n    return getattr(core, 'shown')(x)\n", "cold"),
+    ],
+)
+def test_what_a_module_is_asked_for_by_a_made_up_name_may_be_called(asks, heat):
+    assert heats({**HERE, "pkg/core.py": LOSS, "pkg/main.py": asks})["pkg/core.py"] == heat
+
+
+def test_so_may_a_method_of_what_a_file_has_by_its_class():
+    asks = "from .core import Score\n\n\ndef run(score: Score, kind, x):\n    return getattr(score, f'_{kind}')(x)\n"
+    assert heats({**HERE, "pkg/main.py": asks})["pkg/core.py"] == "unknown"
+    assert (
+        heats({**HERE, "pkg/main.py": asks.replace("(x)\n", "\n").replace("return", "print")})["pkg/core.py"] == "cold"
+    )

@@ -14,7 +14,7 @@ from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Context
 from syncguard.judge.beside import beside, is_reference
-from syncguard.judge.calling import by_name, callers_of
+from syncguard.judge.calling import by_name, callers_of, may_be_handed
 from syncguard.judge.few import aside
 from syncguard.judge.firsts import first_time
 from syncguard.judge.paced import around_steps, behind_gates, keep_time, pace, takes_step, trained
@@ -254,7 +254,7 @@ def cooled(routines: list[Routine], found: dict[Routine, Warmth], places: Places
             if all(
                 found[c].heat == "cold" and not (script(c, places) or tried(callee, c, places)) for c in callers[callee]
             ):
-                if asked_often_above(callee):
+                if asked_often_above(callee) or may_be_handed(callee):
                     continue
                 found[callee] = told(callee)
                 queue.append(callee)
@@ -301,7 +301,7 @@ def prepared(
         if callee.name.startswith("_")
         and not callee.name.endswith("__")
         and not (matches(hot, callee.name) or matches(hot, ".".join(callee.qualname.split(".")[-2:])))
-        and not asked_often_above(callee)
+        and not (asked_often_above(callee) or may_be_handed(callee))
         and all(not script(one, places) and is_cold(one, places, cold, remade) for one, _, _ in calling)
     )
 
