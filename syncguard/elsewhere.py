@@ -50,6 +50,7 @@ from syncguard.made_up import MadeUp
 from syncguard.mentions import Mentions
 from syncguard.once import Once
 from syncguard.places import Places
+from syncguard.put_back import KEEPS, PutBack
 from syncguard.templates import Templates
 from syncguard.terms import Fact, Finding
 from syncguard.texts import Files, module_name, outermost, packages
@@ -90,6 +91,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     turned: Callable[[Fact, Where, str], bool]  # whether a file sets an option, of a class or of a method of it
     demanded: Callable[[Fact, Where], bool]  # whether an option has no default, and a file gives it
     alone: Callable[[Collection[Where]], bool]  # whether nobody may call one of these functions but those that do
+    put_back: Callable[[Where, int], bool]  # whether another file empties at every step what a place fills
     places: Places
 
     def told(self, findings: Sequence[Finding], one: Examined) -> list[Finding]:
@@ -112,6 +114,8 @@ class Elsewhere(msgspec.Struct, frozen=True):
         if (made := self.made_there.get(class_of(where))) is not None and finding.name not in SENDS:
             return replace(finding, heat="cold", hot_path=(made,))
         place = finding.site.line, finding.site.column
+        if finding.hot_path[1:] and finding.hot_path[-1].text in KEEPS and self.put_back(where, finding.site.line):
+            finding = replace(finding, heat="hot", hot_path=finding.hot_path[:-1])
         if (sent := self.sent.told(where, place, one.rests.get(place, ()))) is not None:
             return replace(finding, heat="cold", hot_path=(sent,))
         needs, asks = one.needs.get(place, ()), one.wants.get(place, ())
@@ -258,6 +262,7 @@ def elsewhere(
         left=left_by_makers(calls),
         for_others=lambda where: _is_for_others(where, calls, files, places),
         set_outside=lambda where, name: _is_set_outside(where, name, files),
+        put_back=PutBack(calls, kinship, files, places).at,
         places=places,
     )
 
