@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from syncguard.judge.called import Where
@@ -17,6 +17,11 @@ FILLED: Final = "{"
 # What is asked for by a name that is no text, or one that is put together.
 ASKS: Final = r"(?![\"'])|[\"'][^\"'\n]*[\"']\s*[+%]"
 ASKED: Final = re.compile(rf"\bgetattr\((?!self\b)(?:[^,()]|\([^()]*\))+,\s*+(?:{ASKS})")
+OF: Final = re.compile(
+    rf"\bgetattr\((?:[\w.]*\.)?(\w+),\s*+(?:{ASKS})|\bvars\((?:[\w.]*\.)?(\w+)\)|\b(\w+)\.__dict__\b"
+)
+ME: Final = ("self", "cls")
+WORDS: Final = ("getattr", "vars", "__dict__")  # without which a text asks for nothing so
 TRAINS: Final = re.compile(r"\.backward\(")
 
 
@@ -26,6 +31,7 @@ class MadeUp:
     def __init__(self, files: Files, places: Places) -> None:
         self._files, self._places = files, places
         self._brought: dict[str, list[tuple[str, bool, bool]]] = {}
+        self._asked: dict[str, Mapping[str, frozenset[str]]] = {}
         self._trained: dict[str, bool] = {}
 
     def brings(self, path: str, asked: bool = False) -> bool:
@@ -53,7 +59,17 @@ class MadeUp:
         others = [one for one in naming if one != path and one.endswith(".py") and not self._places.is_test(one)]
         if method:
             return any(_runs(self._files.text(one)) for one in others if self._files.has(one, ASKED))
-        return any(_asks_module(name, self._files.text(one)) for one in others)
+        making = self._asking(package) if others else {}
+        return any(_brings_in(name, self._files.text(one), making[one]) for one in others if one in making)
+
+    def _asking(self, package: str) -> Mapping[str, frozenset[str]]:
+        """What the files of a package ask for something by a name that is made up, by the files that do."""
+        if package not in self._asked:
+            having = self._files.naming(WORDS, package)
+            every = {one for word in WORDS for one in having[word] if one.endswith(".py")}
+            told = {one: _names_asked(self._files.text(one)) for one in sorted(every)}
+            self._asked[package] = {one: names for one, names in told.items() if names}
+        return self._asked[package]
 
     def trains(self, package: str) -> bool:
         """Whether a file of a package that trains asks something for a part by a name that is made up."""
@@ -80,15 +96,15 @@ class MadeUp:
                         yield text, not (filled or met["more"]), asks
 
 
-def _asks_module(name: str, text: str) -> bool:
-    """Whether a text brings a module in by its name, and asks it for what it has by a name that is made up."""
-    brought = re.compile(
-        rf"^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import\b[^\n]*?\b{name}\b(?:[ \t]+as[ \t]+(\w+))?", re.MULTILINE
-    )
-    for known in {met[1] or name for met in brought.finditer(text)}:
-        if re.search(rf"\bgetattr\((?:[\w.]*\.)?{known},\s*+(?:{ASKS})|\bvars\({known}\)|\b{known}\.__dict__\b", text):
-            return True
-    return False
+def _names_asked(text: str) -> frozenset[str]:
+    """What a text asks for something by a name that is made up, but for the object of a method."""
+    return frozenset([name for met in OF.finditer(text) for name in met.groups() if name and name not in ME])
+
+
+def _brings_in(name: str, text: str, asked: frozenset[str]) -> bool:
+    """Whether a text brings a module in by a name that is one of some."""
+    brought = rf"^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import\b[^\n]*?\b{name}\b(?:[ \t]+as[ \t]+(\w+))?"
+    return any((met[1] or name) in asked for met in re.finditer(brought, text, re.MULTILINE))
 
 
 def _runs(text: str) -> bool:
