@@ -26,26 +26,27 @@ def _asking(routine: Routine) -> tuple[str, ...]:
     if owner is None or routine.closure or type(node) is not FUNCTION or not owner.elsewhere:
         return ()
     if owner.asked_above is None:
-        owner.asked_above = {}
-        for base in owner.mro[1:]:
-            if base.home is not owner.home:
-                _learn(base, owner, owner.asked_above)
+        found: dict[str, tuple[str, ...]] = {}
+        for name, method in _asked(owner):
+            found[name] = (*found.get(name, ()), method)
+        owner.asked_above = found
     return owner.asked_above.get(node.name, ())
 
 
-def _learn(base: ClassInfo, owner: ClassInfo, found: dict[str, tuple[str, ...]]) -> None:
-    """What a base asks its own object for, which may be one of a class below it."""
-    below, top = owner.mro[: owner.mro.index(base)], owner.home.top
-    for method, qualname, names in asked_of_itself(base):
-        if top is not None:
-            top.uses[base.home.path, qualname] = None  # it may ask for more tomorrow
-        asked = names.intersection(owner.members)
-        if asked and not replaced(method, below):
-            for name in asked:
-                found[name] = (*found.get(name, ()), method)
+def _asked(owner: ClassInfo) -> Iterator[tuple[str, str]]:
+    """What the bases of a class ask their own object for that it has itself, each with the method that does."""
+    for at, base in enumerate(owner.mro):
+        if base.home is owner.home:
+            continue
+        for method, qualname, names in _asked_of_itself(base):
+            if owner.home.top is not None:
+                owner.home.top.uses[base.home.path, qualname] = None  # it may ask for more tomorrow
+            asked = names.intersection(owner.members)
+            if asked and not replaced(method, owner.mro[:at]):
+                yield from [(name, method) for name in sorted(asked)]
 
 
-def asked_of_itself(info: ClassInfo) -> Iterator[tuple[str, str, frozenset[str]]]:
+def _asked_of_itself(info: ClassInfo) -> Iterator[tuple[str, str, frozenset[str]]]:
     """The methods of a class, with the names that each asks its own object for."""
     for part in info.node.body:
         if type(part) is FUNCTION and part.params:
