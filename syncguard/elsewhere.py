@@ -15,6 +15,7 @@ from syncguard.brings import taken_whole
 from syncguard.errands import Errands, Told
 from syncguard.examine import Examined
 from syncguard.forsaken import Forsaken, forsaken
+from syncguard.given_outside import given_outside, must_be_given
 from syncguard.judge.brought import as_brought
 from syncguard.judge.called import Ask, Function, Gift, Needs, Where, in_loop
 from syncguard.judge.common import question_of
@@ -26,8 +27,8 @@ from syncguard.judge.led_there import There
 from syncguard.judge.made import bare as plain
 from syncguard.judge.made import class_of, made_behind, made_on_host, namers, with_options
 from syncguard.judge.made_with import made_with, unless_made_with
-from syncguard.judge.never_set import Left, left_by_makers, unless_made_so
-from syncguard.judge.opted import off_by_default
+from syncguard.judge.never_set import Left, around, left_by_makers, unless_made_so
+from syncguard.judge.opted import BY_DEFAULT, off_by_default
 from syncguard.judge.processes import gpuless
 from syncguard.judge.reach import behind
 from syncguard.judge.sent import Sent
@@ -44,13 +45,16 @@ from syncguard.judge.warmth import (
     for_start,
     of_a_run,
 )
+from syncguard.kinship import Kinship
+from syncguard.made_up import MadeUp
 from syncguard.mentions import Mentions
 from syncguard.once import Once
 from syncguard.places import Places
+from syncguard.put_back import KEEPS, PutBack
 from syncguard.templates import Templates
 from syncguard.terms import Fact, Finding
 from syncguard.texts import Files, module_name, outermost, packages
-from syncguard.turned_outside import is_set, turned_outside
+from syncguard.turned_outside import UNSEEN, is_set, turned_outside
 from syncguard.unheard import unheard
 from syncguard.unnamed import astray, is_handed_on, left_to, lonely, uncalled, unnamed
 
@@ -84,8 +88,10 @@ class Elsewhere(msgspec.Struct, frozen=True):
     left: Left  # what is never set of the objects that these files make
     for_others: Callable[[Where], bool]  # whether a class is said to be there for others
     set_outside: Callable[[Where, str], bool]  # whether another file gives an object of it such an attribute
-    turned: Callable[[Fact, str], bool]  # whether a file sets an option that a class has for all
+    turned: Callable[[Fact, Where, str], bool]  # whether a file sets an option, of a class or of a method of it
+    demanded: Callable[[Fact, Where], bool]  # whether an option has no default, and a file gives it
     alone: Callable[[Collection[Where]], bool]  # whether nobody may call one of these functions but those that do
+    put_back: Callable[[Where, int], bool]  # whether another file empties at every step what a place fills
     places: Places
 
     def told(self, findings: Sequence[Finding], one: Examined) -> list[Finding]:
@@ -108,12 +114,14 @@ class Elsewhere(msgspec.Struct, frozen=True):
         if (made := self.made_there.get(class_of(where))) is not None and finding.name not in SENDS:
             return replace(finding, heat="cold", hot_path=(made,))
         place = finding.site.line, finding.site.column
+        if finding.hot_path[1:] and finding.hot_path[-1].text in KEEPS and self.put_back(where, finding.site.line):
+            finding = replace(finding, heat="hot", hot_path=finding.hot_path[:-1])
         if (sent := self.sent.told(where, place, one.rests.get(place, ()))) is not None:
             return replace(finding, heat="cold", hot_path=(sent,))
         needs, asks = one.needs.get(place, ()), one.wants.get(place, ())
         finding = self._warmed(self._asking(finding, where, asks), where, needs, asks)
         finding = as_brought(finding, self.calls, self.hot)
-        finding = self._unless_set(finding, path) if not self.there.may_be(where, needs, asks) else finding
+        finding = self._unless_set(self._by_none(finding)) if not self.there.may_be(where, needs, asks) else finding
         if where in self.unmade and _by_its_class(finding, where):
             finding = replace(finding, hot_path=(*finding.hot_path, Fact(f"but {self.unmade[where]}", 0)))
         if where in self.once and _by_itself(finding):
@@ -165,11 +173,26 @@ class Elsewhere(msgspec.Struct, frozen=True):
             return finding if sends or often or (lasts and of_a_run(way)) else replace(finding, heat=heat, hot_path=way)
         return finding
 
-    def _unless_set(self, finding: Finding, path: str) -> Finding:
+    def _by_none(self, finding: Finding) -> Finding:
+        """A finding whose options say nothing of a default that is none."""
+        if finding.heat not in ("hot", "unknown") or not any(map(off_by_default, finding.options)):
+            return finding
+        told = [
+            off_by_default(one) and self.demanded(one, around(one, finding, self.calls)[0]) for one in finding.options
+        ]
+        if not any(told):
+            return finding
+        kept = [
+            replace(one, text=one.text.partition(BY_DEFAULT)[0]) if no else one
+            for one, no in zip(finding.options, told)
+        ]
+        return replace(finding, options=tuple(kept))
+
+    def _unless_set(self, finding: Finding) -> Finding:
         """A finding where nobody is known to set the option that it needs, and nothing to run it at every step, as one
         of what runs now and then."""
         off = [one for one in finding.options if off_by_default(one)] if finding.heat == "unknown" else []
-        if not off or all(self.turned(one, path) for one in off):
+        if not off or all(self.turned(one, *around(one, finding, self.calls)) for one in off):
             return finding
         return replace(finding, heat="amortized", hot_path=(Fact(UNASKED, 0),))
 
@@ -190,6 +213,7 @@ def elsewhere(
     """What these files say of one another's functions, and what those say that are not examined but remembered."""
     unsure = frozenset(_holding(examined, _may_be_told))
     mentions = Mentions(files, places)
+    kinship, made_up = Kinship(files, places), MadeUp(files, places)
     apart = gpuless(calls, unsure, mentions)
     private, seldom = idle(calls, callers, hot, places)
     known = left_to(unsure, callers, seldom, files, places)
@@ -200,11 +224,12 @@ def elsewhere(
     unknown = [
         (path, f) for path in {path for path, _ in asked} for f in calls.get(path, ()) if (path, f.name) in asked
     ]
+    alone = [(path, f.name) for path, f in unknown if f.alone]
     holding = frozenset(_holding(examined, lambda _: True))
     options = behind(calls, callers, apart)
     makers = namers(calls)
-    errands = Errands(calls, hot, files, places)
-    once = Once({*_holding(examined, _by_itself)}, calls, errands, files, places)
+    errands = Errands(calls, hot, made_up, files, places)
+    once = Once({*_holding(examined, _by_itself)}, calls, errands, kinship, made_up, files, places)
 
     def apart_from(functions: Collection[Where]) -> bool:
         return lonely(functions, callers, files, places)
@@ -222,26 +247,31 @@ def elsewhere(
         asked_for=AskedFor(_holding(examined, _may_count), calls, callers, options, mentions, files, places),
         made_there=_unseen_outside(made_on_host(calls, holding), files),
         made_for=made_behind(calls, holding),
-        unused=_unused({path for path, _ in asked}, files, places),
+        unused=_unused({path for path, _ in asked}, made_up, files, places),
         sent=Sent(calls, callers, apart_from),
-        turned=lambda option, path: turned_outside(option, path, files),
+        turned=lambda option, owner, method: (
+            turned_outside(option, owner[0], files) or given_outside(option, owner, method, files, kinship)
+        ),
+        demanded=lambda option, owner: must_be_given(option, owner, files, kinship),
         alone=lambda every: apart_from(every) and not any(_may_have_others(one, files) for one in every),
-        uncalled=uncalled(((path, f.name) for path, f in unknown if f.alone), files, places),
-        forsaken=forsaken(asked, calls, callers, hot, files, places),
+        uncalled=frozenset([where for where in uncalled(alone, files, places) if not made_up.may_fetch(where)]),
+        forsaken=forsaken(asked, calls, callers, hot, made_up, files, places),
         made=made,
         unmade=unheard(_by_class(examined, calls), (), files),
         gifts=lambda where: made_with(where, makers),
         left=left_by_makers(calls),
         for_others=lambda where: _is_for_others(where, calls, files, places),
         set_outside=lambda where, name: _is_set_outside(where, name, files),
+        put_back=PutBack(calls, kinship, files, places).at,
         places=places,
     )
 
 
-def _unused(asked: set[str], files: Files, places: Places) -> dict[str, str]:
+def _unused(asked: set[str], made_up: MadeUp, files: Files, places: Places) -> dict[str, str]:
     """Those of some files that nothing in their packages names, with what is said of them."""
     public, private = astray(asked, files, places), unnamed(asked, files, places)
-    return {**dict.fromkeys(public, ASTRAY), **dict.fromkeys(private, UNNAMED)}
+    found = {**dict.fromkeys(public, ASTRAY), **dict.fromkeys(private, UNNAMED)}
+    return {path: told for path, told in found.items() if not made_up.brings(path)}
 
 
 def _by_class(examined: Sequence[Examined], calls: Calls) -> Iterator[tuple[str, Function]]:
@@ -299,10 +329,13 @@ def _may_have_others(where: Where, files: Files) -> bool:
 
 def _is_set_outside(where: Where, name: str, files: Files) -> bool:
     """Whether another file of the package gives something an attribute of this name: `net.sine.pulse = True`, alone or
-    among others, or by its name."""
-    path = where[0]
-    naming = [one for one in files.naming({name}, outermost(path))[name] if one != path]
-    return is_set(name, naming, files)
+    among others, or by its name; or one that names its class sets names that are made up, or makes another of it."""
+    path, owner = where
+    naming = files.naming({name, owner}, outermost(path))
+    others = [one for one in naming[owner] if one != path]
+    return is_set(name, [one for one in naming[name] if one != path], files) or any(
+        files.has(one, UNSEEN) for one in others
+    )
 
 
 def _unseen_outside(classes: Mapping[Where, Fact], files: Files) -> dict[Where, Fact]:

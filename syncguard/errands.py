@@ -10,6 +10,7 @@ from syncguard.brings import takes
 from syncguard.judge.called import Function, Where, in_loop, innermost, last_part
 from syncguard.judge.idle import by_setup
 from syncguard.judge.warmth import ON_HOST, STARTED, UNCALLED, for_start
+from syncguard.made_up import MadeUp
 from syncguard.places import Places
 from syncguard.terms import Fact, Heat
 from syncguard.texts import SAID, TEXT, Files, is_inner, module_name, outermost
@@ -34,8 +35,10 @@ Calls = Mapping[str, tuple[Function, ...]]
 class Errands:
     """Which functions only what runs seldom calls: nobody has a name for them but who calls them there."""
 
-    def __init__(self, calls: Calls, hot: Mapping[Where, tuple[Fact, ...]], files: Files, places: Places) -> None:
-        self._calls, self._hot, self._files, self._known = calls, hot, files, places
+    def __init__(
+        self, calls: Calls, hot: Mapping[Where, tuple[Fact, ...]], made_up: MadeUp, files: Files, places: Places
+    ) -> None:
+        self._calls, self._hot, self._made_up, self._files, self._known = calls, hot, made_up, files, places
         self._places: dict[Where, list[Place]] = {}
         self._functions: dict[str, dict[str, Function]] = {}
         self._told: dict[Where, Told | None] = {}
@@ -87,7 +90,7 @@ class Errands:
 
     def _called(self, where: Where) -> Told | None:
         outer = self._outer(where)
-        if outer is None or where in self._hot:
+        if outer is None or where in self._hot or self._made_up.may_fetch(where):
             return None
         if outer != where:
             return self._of(outer)

@@ -9,6 +9,7 @@ import msgspec
 
 from syncguard.judge.called import Function, Where
 from syncguard.judge.entries import Callers
+from syncguard.made_up import MadeUp
 from syncguard.places import Places
 from syncguard.texts import Files
 from syncguard.unheard import left_over, unheard
@@ -28,14 +29,20 @@ class Forsaken(msgspec.Struct, frozen=True):
 
 
 def forsaken(
-    asked: Collection[Where], calls: Calls, callers: Callers, hot: Collection[Where], files: Files, places: Places
+    asked: Collection[Where],
+    calls: Calls,
+    callers: Callers,
+    hot: Collection[Where],
+    made_up: MadeUp,
+    files: Files,
+    places: Places,
 ) -> Forsaken:
     """Those of the functions that are asked about that nothing calls, or only what nothing calls; what may be called
     unseen is none of the latter."""
     above = _above(asked, callers, hot)
     tops = {where for where in above if not callers.get(where)}
     told = unheard(_functions({*asked, *tops}, calls), callers, files)
-    over = left_over(told, calls, files)
+    over = {where for where in left_over(told, calls, files) if not made_up.may_fetch(where)}
     lone = _only_by(tops & told.keys(), above, callers)
     called = {*left_to([where for where in asked if where in lone - tops], callers, lone, files, places)}
     dead = _only_by(tops & over, above, callers)

@@ -13,6 +13,8 @@ from msgspec.structs import replace
 from syncguard.errands import GENERATION, Errands, Told
 from syncguard.judge.called import Function, Where, in_loop, innermost, last_part
 from syncguard.judge.warmth import of_a_run
+from syncguard.kinship import Kinship
+from syncguard.made_up import MadeUp
 from syncguard.places import Places
 from syncguard.terms import Fact
 from syncguard.texts import Files, outermost
@@ -59,8 +61,18 @@ At = tuple[str, int]  # where in which file
 class Once:
     """The places that call each of some modules, as far as all that is done with these is seen."""
 
-    def __init__(self, asked: Collection[Where], calls: Calls, errands: Errands, files: Files, places: Places) -> None:
+    def __init__(
+        self,
+        asked: Collection[Where],
+        calls: Calls,
+        errands: Errands,
+        kinship: Kinship,
+        made_up: MadeUp,
+        files: Files,
+        places: Places,
+    ) -> None:
         self._calls, self._errands, self._files, self._places = calls, errands, files, places
+        self._kinship, self._made_up = kinship, made_up
         run = {where for functions in calls.values() for one in functions for where in one.runs} if asked else set()
         self._called = {where: at for where in run.intersection(asked) if (at := [*self._every(where)])}
 
@@ -120,7 +132,10 @@ class Once:
         """The places that call a module; none where something else may, or what is kept otherwise."""
         owner, package = where[1].rpartition(".")[0], outermost(where[0])
         text = self._text(where)
-        if not text or not package or "." in owner or ITSELF.search(text) or self._is_decorated(where):
+        if not text or not package or "." in owner or self._is_decorated(where):
+            return
+        above = self._kinship.above((where[0], owner))
+        if self._made_up.trains(package) or any(map(ITSELF.search, (text, *map(self._kinship.text, above)))):
             return
         kept = self._kept(owner, where[0], package)
         every = [at for name in sorted(kept) for at in self._done_with(name, kept[name], package)]

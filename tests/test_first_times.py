@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 from checked import findings
+from packaged import found
 
 HEAD = "import torch\n\n\n"
 FLAG = """
@@ -343,6 +344,29 @@ def rounded(x: torch.Tensor):
 def test_what_a_metric_sums_up(base: str, takes: str, given: str, heat: str) -> None:
     text = METRIC.format(base=base, takes=takes, given=given)
     assert [one.heat for one in findings(text, HEAD)] == [heat]
+
+
+def test_what_a_metric_sums_up_at_every_step_of_another_file() -> None:
+    loop = """
+from .metric import Mean
+
+
+def train(net, loader, optimizer):
+    mean = Mean()
+    for x in loader:
+        net(x).sum().backward()
+        optimizer.step()
+        mean.update(x)
+        {}print(mean.compute())
+"""
+    metric = HEAD + METRIC.format(base="", takes="update", given="")
+
+    def heat(before: str) -> str:
+        files = {"pkg/__init__.py": "", "pkg/metric.py": metric, "pkg/train.py": loop.format(before)}
+        return found(files)["pkg/metric.py"].heat
+
+    assert heat("") == "hot"
+    assert heat("if len(loader) == 0:\n            ") == "amortized"
 
 
 @pytest.mark.parametrize(

@@ -1059,6 +1059,37 @@ def test_a_cached_function_runs_seldom() -> None:
     assert heats(named) == ["amortized"]
 
 
+def test_each_tensor_is_a_key_of_its_own() -> None:
+    text = """
+        import functools
+
+
+        @functools.lru_cache
+        def total(x):
+            return x.sum().item()
+
+
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor):
+                return x * total(x * 2)
+        """
+    assert heats(text) == ["hot"]
+
+
+def test_a_library_that_is_not_there_is_not_there_the_next_time_either() -> None:
+    text = """
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor):
+                try:
+                    FIRST
+                    return fast.score(x)
+                except Exception:
+                    return x.sum().item()
+        """
+    assert heats(text.replace("FIRST", "from kernels import fast")) == ["hot"]
+    assert heats(text.replace("FIRST", "fast = self.fast")) == ["cold"]
+
+
 FALLBACK = """
     class Net(torch.nn.Module):
         def forward(self, x: torch.Tensor):
@@ -2990,3 +3021,32 @@ def test_what_is_prepared_of_texts_crosses_at_every_step_where_steps_are_taken(s
                 {step}
         """
     assert heats(textwrap.dedent(text)) == [heat]
+
+
+HANDED = """
+class Net(torch.nn.Module):
+    def run(self, kind, x):
+        {asks}
+
+    def load(self, path):
+        return self._pick(torch.load(path))
+
+    def _pick(self, x: torch.Tensor):
+        return x[x > 0]
+"""
+
+
+@pytest.mark.parametrize(
+    ("asks", "heat"),
+    [
+        ("return getattr(self, '_' + kind)(x)", "unknown"),
+        ("pick = getattr(self, f'_{kind}')\n        return pick(x)", "unknown"),
+        ("return getattr(self, '_draw_' + kind)(x)", "cold"),
+        ("return getattr(self, '_' + kind)", "cold"),
+        ("return getattr(self, '_draw')(x)", "cold"),
+        ("return kind.apply(self._pick)", "unknown"),
+        ("return kind.apply(self._draw)", "cold"),
+    ],
+)
+def test_what_its_file_hands_about_or_makes_up_a_name_for_may_run_often(asks: str, heat: str) -> None:
+    assert heats(HANDED.format(asks=asks)) == [heat]

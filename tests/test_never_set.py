@@ -153,3 +153,19 @@ def test_what_is_made_for_what_nothing_sets(given: str, init: str, heat: str) ->
 )
 def test_what_another_file_gives_an_object_is_set(line: str, heat: str) -> None:
     assert told(pkg__use=f"from .net import Net\n\n\ndef use(self, net: Net):\n    {line}\n") == heat
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "for key, value in rest.items():\n        setattr(net, key, value)",
+        "net.__dict__.update(rest)",
+        "vars(net.sine).update(rest)",
+        "net = type(net)(3, True)",
+        "net = net.__class__(3, True)",
+    ],
+)
+def test_what_is_set_by_names_that_are_made_up_may_be(other: str) -> None:
+    more = f"from .parts import Sine\n\n\ndef fill(net: Sine, **rest):\n    {other}\n    return net\n"
+    assert told(pkg__other=more) == "hot"
+    assert told(pkg__other=more.replace(other, "setattr(net, 'kind', rest)")) == SAID

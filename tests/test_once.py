@@ -192,3 +192,24 @@ def train(net, optimizer, loader):
     assert told(pkg__draw=train).heat == "amortized"
     each = train.replace("optimizer.step()", "optimizer.step()\n        checker(x)")
     assert told(pkg__draw=each).heat == "hot"
+
+
+@pytest.mark.parametrize("ran", ["self(x)", "self.forward(x)"])
+def test_a_module_that_a_class_above_it_runs(ran):
+    base = f"import torch\n\n\nclass Guide(torch.nn.Module):\n    def guided(self, x):\n        return {ran} * 2\n"
+    checker = CHECKER.replace("import nn", "import nn\nfrom .guide import Guide").replace("(nn.Module)", "(Guide)")
+    assert told(pkg__guide=base, pkg__checker=checker).heat == "hot"
+    assert told(pkg__guide=base.replace(ran, "x"), pkg__checker=checker).heat in ("amortized", "unknown")
+
+
+def test_a_part_that_is_trained_by_a_name_that_is_made_up():
+    train = """
+def train(pipe, config, loader, optimizer):
+    part = getattr(pipe, config.part)
+    for x in loader:
+        part(x).sum().backward()
+        optimizer.step()
+"""
+    assert told(pkg__train=train).heat == "hot"
+    assert told(pkg__train=train.replace("pipe, config.part", "pipe, 'unet'")).heat == "amortized"
+    assert told(pkg__train=train.replace(".backward()", "")).heat == "amortized"

@@ -77,9 +77,10 @@ def fit(model, loader, optimizer, args, enough, total=100):
         "show = False\n        if step % 10 == 0:\n            show = True\n        if show:",
         "if time.time() - last > 10:\n            last = time.time()",
         "now = clock()\n        if now > last + 10:\n            last = now",
-        "if (datetime.now() - last).seconds > 10:",
-        "if time.time() - last < 10:\n            continue\n        if True:",
-        "if 10 < time.time() - last:",
+        "if (datetime.now() - last).seconds > 10:\n            last = datetime.now()",
+        "if time.time() - last < 10:\n            continue\n        last = time.time()\n        if True:",
+        "if 10 < time.time() - last:\n            last += 10",
+        "if time.time() - args.last > 10:",
         "if random.random() < 0.01:",
         "if np.random.rand() > 0.95:",
         "count += 1\n        if count >= args.every:\n            count = 0",
@@ -102,6 +103,10 @@ def test_now_and_then(test):
     [
         "if step != 3:",
         "if step not in (0, 100):",
+        "if step in range(100):",
+        "if step in range(100, 10000):",
+        "if time.time() - start > 10:",
+        "if 10 < time.time() - start:",
         "if step >= 100:",
         "odd_one = sum(one > 0 for one in args.marked) % 2 == 1\n        if odd_one:",
         "if step < args.max_steps:",
@@ -194,3 +199,24 @@ def fit(model, loader, optimizer, settings: Settings, often=1, seldom=100):
 def test_every_step_unless_somebody_sets_another_number(test: str, heat: str) -> None:
     found = findings(f"{SHOWS}{TURN}".replace("TEST", test))
     assert [one.heat for one in found if one.code == "SG201"] == [heat]
+
+
+@pytest.mark.parametrize(
+    ("shows", "heat"),
+    [("", "amortized"), ("block=True", "amortized"), ("block=False", "hot"), ("timeout", "amortized")],
+)
+def test_who_is_shown_something_goes_on_unless_nothing_waits(shows: str, heat: str) -> None:
+    text = f"""
+    import matplotlib.pyplot as plt
+    import torch
+
+
+    def fit(model, loader, optimizer, timeout):
+        for x in loader:
+            loss = model(x).sum()
+            loss.backward()
+            optimizer.step()
+            plt.plot(loss.item())
+            plt.show({shows})
+    """
+    assert [one.heat for one in findings(text) if one.code == "SG201"] == [heat]

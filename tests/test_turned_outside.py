@@ -88,3 +88,43 @@ def test_a_class_has_any_name() -> None:
     files = {"pkg/__init__.py": "", "pkg/flags.py": flags, "pkg/net.py": net}
     assert found(files)["pkg/net.py"].heat == "amortized"
     assert found(files | {"pkg/main.py": main})["pkg/net.py"].heat == "unknown"
+
+
+FILLED = """
+import os
+
+
+def filled(cls):
+    for name in os.environ:
+        {way}
+    return cls
+
+
+class Kind(type):
+    def {asks}(cls, name):
+        return bool(os.environ.get(name))
+
+
+class Base:
+    def {made}(cls):
+        {way}
+"""
+
+
+@pytest.mark.parametrize(
+    ("head", "told_by"),
+    [
+        ("@filled\nclass Flags:", {"way": "setattr(cls, name, True)"}),
+        ("class Flags(metaclass=Kind):", {"asks": "__getattribute__"}),
+        ("class Flags(Base):", {"made": "__init_subclass__"}),
+    ],
+)
+def test_what_a_class_is_filled_by_may_turn_it_on(head: str, told_by: dict[str, str]) -> None:
+    def heat(**parts: str) -> str:
+        deco = FILLED.format(**{"way": "print(cls)", "asks": "asked", "made": "made", **parts})
+        flags = "from .deco import Base, Kind, filled\n\n\n" + FLAGS.format(load="pass").replace("class Flags:", head)
+        files = {"pkg/__init__.py": "", "pkg/flags.py": flags, "pkg/net.py": NET.format(test="Flags.exact")}
+        return found({**files, "pkg/deco.py": deco})["pkg/net.py"].heat
+
+    assert heat() == "amortized"
+    assert heat(**told_by) == "unknown"

@@ -72,3 +72,46 @@ def test_what_something_may_call_is_as_warm_as_it_was(asked, more):
 def test_what_is_in_no_package_has_unknown_callers():
     assert heats({"core.py": CORE})["core.py"] == "unknown"
     assert heats({**HERE, "run.py": "from pkg.core import Score\nScore()._classes(None)\n"})["pkg/core.py"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("brings", "heat"),
+    [
+        ("importlib.import_module('pkg.core')", "unknown"),
+        ("importlib.import_module(f'pkg.{name}')", "unknown"),
+        ("importlib.import_module('pkg.' + name)", "unknown"),
+        ("importlib.import_module('pkg.other')", "cold"),
+        ("importlib.import_module('pkg.other.' + name)", "cold"),
+        ("importlib.import_module('other')", "cold"),
+    ],
+)
+@pytest.mark.parametrize("name", ["_classes", "classes"])
+def test_what_is_brought_in_by_a_text_may_be_asked_for_by_any_name(name, brings, heat):
+    asks = f"import importlib\n\n\ndef run(name, x):\n    part = {brings}\n    return getattr(part, name)(x)\n"
+    core = LOSS.replace("_classes", name) + "".join(f"\n\ndef {one}(x):\n    return x\n" for one in ("one", "two"))
+    files = {**HERE, "pkg/core.py": core, "pkg/use.py": "from .core import one, two\n", "pkg/main.py": asks}
+    assert heats(files)["pkg/core.py"] == heat
+    assert heats({**files, "pkg/main.py": asks.replace("(part, name)", "(part, 'shown')")})["pkg/core.py"] == "cold"
+
+
+@pytest.mark.parametrize(
+    ("asks", "heat"),
+    [
+        ("from . import core\n\n\ndef run(kind, x):\n    return getattr(core, f'_{kind}')(x)\n", "unknown"),
+        ("from . import core as ops\n\n\ndef run(kind, x):\n    return getattr(ops, kind)(x)\n", "unknown"),
+        ("import pkg.core as ops\n\n\ndef run(kind, x):\n    return vars(ops)[kind](x)\n", "unknown"),
+        ("from . import core\n\n\ndef run(kind, x):\n    return core.__dict__[kind](x)\n", "unknown"),
+        ("from . import core\n\n\ndef run(kind, x):\n    return getattr(kind, x.name)(x)\n", "cold"),
+        ("from . import core\n\n\ndef run(kind, x):\n    return getattr(core, 'shown')(x)\n", "cold"),
+    ],
+)
+def test_what_a_module_is_asked_for_by_a_made_up_name_may_be_called(asks, heat):
+    assert heats({**HERE, "pkg/core.py": LOSS, "pkg/main.py": asks})["pkg/core.py"] == heat
+
+
+def test_so_may_a_method_of_what_a_file_has_by_its_class():
+    asks = "from .core import Score\n\n\ndef run(score: Score, kind, x):\n    return getattr(score, f'_{kind}')(x)\n"
+    assert heats({**HERE, "pkg/main.py": asks})["pkg/core.py"] == "unknown"
+    assert (
+        heats({**HERE, "pkg/main.py": asks.replace("(x)\n", "\n").replace("return", "print")})["pkg/core.py"] == "cold"
+    )

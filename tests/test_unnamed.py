@@ -10,6 +10,7 @@ import torch
 def score(x: torch.Tensor, y: torch.Tensor) -> float:
     return (x - y).abs().mean().item()
 """
+FETCH = "import importlib\n\n\ndef part(name):\n    return importlib.import_module(f'pkg._{name}')\n"
 HERE = {"pkg/__init__.py": "", "pkg/_legacy.py": SCORE, "pkg/core.py": "import torch\n"}
 
 
@@ -36,6 +37,7 @@ def test_what_nothing_names_runs_seldom(asked, more):
         {"pkg/__init__.py": 'LAZY = {"_legacy": ["score"]}\n'},
         {"pkg/core.py": 'import importlib\nPART = importlib.import_module("pkg._" + "legacy")\n'},
         {"pkg/__init__.py": "import pkgutil\nPARTS = [*pkgutil.iter_modules(__path__)]\n"},
+        {"pkg/sub/__init__.py": FETCH},
         {"pkg/__init__.py": "HERE = __file__\n"},
         {"setup.cfg": "[options.entry_points]\nconsole_scripts = score = pkg._legacy:score\n"},
         {"pkg/_legacy.py": SCORE + '\n\nif __name__ == "__main__":\n    print(score)\n'},

@@ -37,6 +37,7 @@ class ClassInfo:
 
     __slots__ = (
         "announced",
+        "asked_above",
         "assigning",
         "attrs",
         "bases",
@@ -86,6 +87,7 @@ class ClassInfo:
         self.resets: bool | None = None  # whether a method of it says where factories build
         self.moved: bool | None = None  # whether something moves all that an instance holds; not asked for yet
         self.own_moves: bool | None = None  # whether a method of this very class does
+        self.asked_above: dict[str, tuple[str, ...]] | None = None  # by which methods of other files; likewise
         self.steady: bool | None = None  # whether an instance holds what it was made of, where that is; likewise
         self.tokenizes: bool | None = None  # whether it keeps what a tokenizer makes, and names no device; likewise
         self.judges: bool | None = None  # whether it scores texts, likewise
@@ -229,7 +231,7 @@ class ClassInfo:
             storing = self.world.storing(base, name)
             below = self.mro[: self.mro.index(base)] if storing else []
             mine = any(self.world.storing(info, name) for info in below)
-            known = self.past[base, name] = mine and all(_replaced(one.name, below) for one in storing)
+            known = self.past[base, name] = mine and all(replaced(one.name, below) for one in storing)
         return known
 
     def alike(self, made: str, reader: Routine) -> list[Value]:
@@ -328,7 +330,7 @@ class ClassInfo:
         return [*found, *[reader for one in made for reader in readers.get((self, one), ())]] if made else found
 
 
-def _replaced(name: str, below: Sequence[ClassInfo]) -> bool:
+def replaced(name: str, below: Sequence[ClassInfo]) -> bool:
     """Whether one of these classes has its own method of a name, which calls none of that name."""
     for info in below:
         member = info.members.get(name)

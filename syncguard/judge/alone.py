@@ -10,7 +10,7 @@ from syncguard.infer.domain.values import Call, ClassOf, Named
 from syncguard.infer.heirs import ABSTRACT, heirs, unwritten
 from syncguard.infer.home import Home
 from syncguard.infer.routine import Routine
-from syncguard.judge.calling import by_name, plain
+from syncguard.judge.calling import by_name, may_pick, plain
 from syncguard.judge.defaults import bound_once
 from syncguard.judge.kin import BINDS
 from syncguard.places import Places
@@ -62,6 +62,8 @@ def called_by_name(routine: Routine, places: Places) -> bool:
     if owner is None:
         return True
     if by_name(owner) or places.is_("names", "module_calls", node.name) or not seen_above(owner, places):
+        return False
+    if may_pick(owner, node.name):
         return False
     return not owner.is_module or owner.world.op(f"torch.nn.Module.{node.name}") is None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from syncguard.infer.branches.above import asked_above
 from syncguard.infer.branches.asking import spelled_out
 from syncguard.infer.branches.meant import necessary
 from syncguard.infer.branches.passing import given, in_sight, positional
@@ -23,7 +24,8 @@ Test = tuple[Node, bool, frozenset[str]]  # how it must come out, and the names 
 
 def without_barred(place: Place, tests: tuple[Asked, ...]) -> Place:
     """The place; unless some calls come to it and others do not, as it was."""
-    calls = place.callers.named(place.routine.name) if tests and private(place.routine) else ()
+    own = bool(tests) and private(place.routine) and not asked_above(place.routine)
+    calls = place.callers.named(place.routine.name) if own else ()
     barred = barred_from(place, tests) if len(calls) > 1 else frozenset()
     leading = frozenset([made.call.at for made in calls if made.call.at not in barred])
     return replace(place, only=leading) if barred and leading else place

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from syncguard.infer.branches.above import asked_above
+from syncguard.infer.branches.failures import beginning
 from syncguard.infer.branches.subjects import ME, last_name
-from syncguard.infer.branches.ungiven import BINDING, calls_of, lines_of, private
+from syncguard.infer.branches.ungiven import BINDING, calls_of, handed_about, lines_of, private
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.home import Home
 from syncguard.infer.routine import Routine
@@ -226,7 +228,8 @@ def kept_off(routine: Routine, callers: Callers, places: Places, asked: tuple[Ro
     where nothing runs on the device."""
     name = routine.name
     on_host = places.is_("names", "host_tensors", name) and not places.is_("names", "fetchers", name)
-    if not (private(routine) or on_host) or routine in asked or callers.home is not routine.home:
+    own = (private(routine) or on_host) and not asked_above(routine)
+    if not own or routine in asked or callers.home is not routine.home:
         return False
     calls = [call for call in callers.of_each.get(routine, ()) if call[0] is not routine]
     if not calls or len({at for _, at, _ in calls}) < len(lines_of(name, routine.home)):
@@ -246,6 +249,40 @@ def by_name(info: ClassInfo) -> bool:
     binds = [part for part in parts if type(part) is BIND and type(part.targets[0]) is NAME]
     kept = [bind.value for bind in binds if getattr(bind.targets[0], "id", "") in called]
     return any(map(_picked, (*handed, *kept)))
+
+
+def may_be_handed(routine: Routine) -> bool:
+    """Whether a function is called by others than those who call it by its name: its file hands it about, or makes
+    names up by which its class asks for it."""
+    owner = routine.owner
+    if owner is not None and may_pick(owner, routine.name):
+        return True
+    outer = not routine.closure and (owner is None or routine.name.startswith("_"))
+    return outer and routine.name in handed_about(routine.home)
+
+
+def may_pick(info: ClassInfo, name: str) -> bool:
+    """Whether a class calls what it asks its own object for by a name that is made up, and may be this:
+    `getattr(self, f"_{kind}")(x)`."""
+    for method in info.node.body:
+        asks = type(method) is FUNCTION and "(0getattr" in method.uses.get(ME[0], ())
+        if asks and any(name.startswith(beginning(one)) for one in _made_up(walk(getattr(method, "body", ())))):
+            return True
+    return False
+
+
+def _made_up(parts: Sequence[core.Node]) -> Iterator[core.Node]:
+    """The names by which these parts of a method call what they ask its object for, where these are no texts."""
+    called = [part.fn for part in parts if type(part) is CALL]
+    names = {fn.id for fn in called if type(fn) is NAME}
+    binds = [part for part in parts if type(part) is BIND and type(part.targets[0]) is NAME]
+    kept = [bind.value for bind in binds if getattr(bind.targets[0], "id", "") in names]
+    for asked in (*called, *kept):
+        match asked:
+            case core.Call(fn=core.Name(id="getattr"), args=(core.Name(id="self"), name, *_)) if (
+                type(name) is not CONST
+            ):
+                yield name
 
 
 def _starred(arg: core.Node) -> bool:

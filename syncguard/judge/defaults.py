@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
+from syncguard.infer.branches.above import asked_above
 from syncguard.infer.branches.arms import steady
 from syncguard.infer.branches.meant import binders
 from syncguard.infer.branches.passing import given, positional, unpacks
@@ -181,7 +182,8 @@ def _of_parameter(param: Param, place: Place) -> Sources:
     call it give."""
     routine = place.routine
     default = _default(param, place)
-    passed = tuple(passed_to(param, place)) if private(routine) or place.only else ()
+    alone = (private(routine) or place.only) and not asked_above(routine)
+    passed = tuple(passed_to(param, place)) if alone else ()
     if default is None and routine.name == "__init__" and routine.owner is not None and place.callers.home.own:
         passed = _made_of(param, routine.owner.name, place)
     return Sources(passed or ((default,) if default else ()), default, data=lambda: may_be_data(param, place.frame))

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
+from syncguard.infer.branches.above import asked_often_above
 from syncguard.infer.branches.gates import trains
-from syncguard.infer.branches.subjects import last_name
+from syncguard.infer.branches.subjects import ME, last_name
 from syncguard.infer.branches.ungiven import private
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Context
 from syncguard.judge.beside import beside, is_reference
-from syncguard.judge.calling import by_name, callers_of
+from syncguard.judge.calling import by_name, callers_of, may_be_handed
 from syncguard.judge.few import aside
 from syncguard.judge.firsts import first_time
 from syncguard.judge.paced import around_steps, behind_gates, keep_time, pace, takes_step, trained
-from syncguard.judge.phases import phase
+from syncguard.judge.phases import phase, sums_up
 from syncguard.judge.remade import remakes
 from syncguard.judge.seldom import (
     clicked,
@@ -32,7 +33,7 @@ from syncguard.judge.seldom import (
     test_file,
 )
 from syncguard.judge.stands_in import stands_in
-from syncguard.judge.warmth import BY_NAME, SELDOM, Warmth
+from syncguard.judge.warmth import BY_NAME, SELDOM, SUMS_UP, Warmth
 from syncguard.places import Places, matches
 from syncguard.read.core import At, Node
 from syncguard.read.tags import CALL, FUNCTION, LOOP, RUN
@@ -67,16 +68,13 @@ def warmths(
             found[routine] = Warmth("hot", (Fact(reason, line_of(routine), routine.home.path),))
     rare: dict[Routine, Warmth] = {}
     for callee, context, path in stepped((r for r in routines if not takes_no_steps(r, places)), cold):
-        if context.rare and not trained(callee, places, training):
-            rare.setdefault(callee, Warmth("amortized", path, not context.gate))
-        else:
+        if not context.rare or trained(callee, places, training):
             found.setdefault(callee, Warmth("hot", path))
-    for routine in routines:
-        if (once := phase(routine, places)) and not is_cold(routine, places, cold, remade):
-            why = f"`{routine.qualname}` runs once in {'an' if once == 'epoch' else 'a'} {once}"
-            rare.setdefault(
-                routine, Warmth("amortized", (Fact(why, line_of(routine), routine.home.path),), once == "epoch")
-            )
+        elif not asked_often_above(callee):
+            rare.setdefault(callee, Warmth("amortized", path, not context.gate))
+    for routine, warmth in _in_phases(routines, places):
+        if not is_cold(routine, places, cold, remade):
+            rare.setdefault(routine, warmth)
     found = followed(
         {**rare, **found},
         seldom,
@@ -94,12 +92,26 @@ def warmths(
                 found[routine] = Warmth("cold", (Fact(why, line_of(routine), routine.home.path),))
             else:
                 found[routine] = Warmth("unknown")
+    found = cooled(routines, {**found, **dict(_slowed(seldom, found))}, places)
+    return left({**found, **around_steps(routines, found, places)}, places)
+
+
+def _slowed(seldom: Mapping[Routine, str], found: Mapping[Routine, Warmth]) -> Iterator[tuple[Routine, Warmth]]:
+    """Those functions that run seldom though they may be called often, by what says so."""
     for routine, why in seldom.items():
         if found[routine].heat != "cold":
             but = Fact(f"but {why}", line_of(routine), routine.home.path)
-            found[routine] = Warmth("amortized", (*found[routine].path, but))
-    found = cooled(routines, found, places)
-    return left({**found, **around_steps(routines, found, places)}, places)
+            yield routine, Warmth("amortized", (*found[routine].path, but))
+
+
+def _in_phases(routines: Iterable[Routine], places: Places) -> Iterator[tuple[Routine, Warmth]]:
+    """What runs once in an epoch, or another phase, by its name."""
+    for routine in routines:
+        if once := phase(routine, places):
+            why = f"`{routine.qualname}` runs once in {'an' if once == 'epoch' else 'a'} {once}"
+            at = (line_of(routine), routine.home.path)
+            doubt = (Fact(SUMS_UP, *at),) if once == "epoch" and sums_up(routine, places) else ()
+            yield routine, Warmth("amortized", (Fact(why, *at), *doubt), once == "epoch")
 
 
 def left(found: dict[Routine, Warmth], places: Places) -> dict[Routine, Warmth]:
@@ -123,10 +135,15 @@ def rarely(
     """Why the body of a function does not run at each call of it, or is seldom called; '' where nothing says so."""
     if places.is_("cold", "pictures", routine.name):
         return f"`{routine.qualname}` draws for people"
-    if any(places.is_("gates", "caches", name) for name in decorator(routine)):
+    if any(places.is_("gates", "caches", name) for name in decorator(routine)) and not _given_tensors(routine):
         return f"`{routine.qualname}` is cached"
     chooser = replaced(routine)
     return f"`{chooser}` may find another to run in its place" if chooser else ""
+
+
+def _given_tensors(routine: Routine) -> bool:
+    """Whether a function is given tensors, each of which is a key of its own."""
+    return any(tensor_in(value) is not None for name, value in routine.seen.items() if name not in ME)
 
 
 def holds_steps(routine: Routine, places: Places) -> bool:
@@ -198,6 +215,8 @@ def followed(
             gated = (context.rare or once or first_time(callee, context, places)) and not trains(callee)
             heat: Heat = "amortized" if gated or warmth.heat == "amortized" or callee in seldom else "hot"
             known = found.get(callee)
+            if known is None and heat == "amortized" and asked_often_above(callee):
+                continue  # in another file a class above it may call it at every step
             if known is None or (known.heat == "amortized" and heat == "hot"):
                 path = (*warmth.path, Fact(f"calls `{callee.qualname}`", at[0], routine.home.path))
                 epochal = warmth.epochal or (warmth.heat == "hot" and gated)
@@ -235,6 +254,8 @@ def cooled(routines: list[Routine], found: dict[Routine, Warmth], places: Places
             if all(
                 found[c].heat == "cold" and not (script(c, places) or tried(callee, c, places)) for c in callers[callee]
             ):
+                if asked_often_above(callee) or may_be_handed(callee):
+                    continue
                 found[callee] = told(callee)
                 queue.append(callee)
     return found
@@ -280,6 +301,7 @@ def prepared(
         if callee.name.startswith("_")
         and not callee.name.endswith("__")
         and not (matches(hot, callee.name) or matches(hot, ".".join(callee.qualname.split(".")[-2:])))
+        and not (asked_often_above(callee) or may_be_handed(callee))
         and all(not script(one, places) and is_cold(one, places, cold, remade) for one, _, _ in calling)
     )
 

@@ -20,7 +20,7 @@ def idle(
 ) -> tuple[dict[Where, Fact], dict[Where, Fact]]:
     """These functions, by a call that shows it: the private ones, and with them those that others may call unseen."""
     every = ((path, f) for path, functions in files.items() for f in functions)
-    called = {(path, f.name) for path, f in every if (_private(f.name) or f.named) and _left_to_others(f)}
+    called = {(path, f.name) for path, f in every if f.named and _left_to_others(f)}
     called = {where for where in called if where in callers and where not in hot}
 
     def seldom(where: Where, caller: Where, function: Function) -> bool:

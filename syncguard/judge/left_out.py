@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from syncguard.infer.branches.above import asked_above
 from syncguard.infer.branches.instances import kinds_of
 from syncguard.infer.branches.meant import answer, binders, plainly
 from syncguard.infer.branches.passing import given, none_if_left, positional
@@ -68,7 +69,7 @@ def as_number(sighting: Sighting, routine: Routine, callers: Callers, world: Wor
 def _handed_on(asked: core.Name, place: Place) -> str:
     """The same of an argument of a private function, where every call of it hands on such a one of its own."""
     routine, node = place.routine, place.routine.node
-    if type(node) is not FUNCTION or not private(routine) or node.decorators:
+    if type(node) is not FUNCTION or not private(routine) or node.decorators or asked_above(routine):
         return ""
     param = next((one for one in node.params if one.name == asked.id), None)
     if param is None or bound_before(asked, binders(routine).get(asked.id, ()), node):
@@ -140,6 +141,8 @@ def _passed_on(name: str, place: Place) -> Param | None:
     own, which others may leave out."""
     routine, node = place.routine, place.routine.node
     if type(node) is not FUNCTION or not private(routine) or node.decorators or place.depth > DEEPEST:
+        return None
+    if asked_above(routine):
         return None
     param = next((one for one in node.params if one.name == name), None)
     calls = place.callers.named(routine.name) if param is not None and none_if_left(param) else ()

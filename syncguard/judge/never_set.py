@@ -44,7 +44,7 @@ def unless_made_so(
         return finding
     own = class_of((finding.site.path, finding.function))
     for fact in finding.options:
-        where, within = _around(fact, finding, files)
+        where, within = around(fact, finding, files)
         names = _asked(fact, within) if where in left else []
         if fact.text.startswith((MADE, SEEN_MADE)) and (not own[1] or for_others(own)):
             continue  # who has the class may make it as they please
@@ -56,7 +56,7 @@ def unless_made_so(
     return finding
 
 
-def _around(fact: Fact, finding: Finding, files: Mapping[str, tuple[Function, ...]]) -> tuple[Where, str]:
+def around(fact: Fact, finding: Finding, files: Mapping[str, tuple[Function, ...]]) -> tuple[Where, str]:
     """The class in which an option is asked for, and the method."""
     path = fact.path or finding.site.path
     function = innermost(files.get(path, ()), fact.line)

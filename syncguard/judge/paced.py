@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 
+from syncguard.infer.branches.above import asked_often_above
 from syncguard.infer.branches.gates import sets_rhythm, trains
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import lines_of, private
@@ -84,7 +85,7 @@ def behind_gates(routines: Sequence[Routine], places: Places, known: dict[Routin
     """The private functions that their file does nothing with but call them behind gates, or in such functions: what
     runs now and then, whatever their names say."""
     callers = callers_of(routines)
-    asked = [one for one in callers if private(one)]
+    asked = [one for one in callers if private(one) and not asked_often_above(one)]
     found: set[Routine] = set()
     changed = True
     while changed:
@@ -112,7 +113,8 @@ def around_steps(routines: Sequence[Routine], found: Mapping[Routine, Warmth], p
     """The functions of unknown heat that their file calls, but for setup, in what runs now and then alone; methods and
     private ones, which others have no name for, also around loops that take the steps, and behind gates."""
     callers = callers_of(routines)
-    asked = [one for one in callers if one in found and found[one].heat == "unknown"]
+    unknown = [one for one in callers if one in found and found[one].heat == "unknown"]
+    asked = [one for one in unknown if not asked_often_above(one)]
     told: dict[Routine, Warmth] = {}
 
     def once(callee: Routine, caller: Routine, context: Context) -> bool:

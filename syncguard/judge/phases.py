@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from syncguard.infer.branches.gates import trains
-from syncguard.infer.classes import ClassInfo
 from syncguard.infer.routine import Routine
 from syncguard.judge.alone import seen_above
 from syncguard.places import Places
-from syncguard.read import core
 from syncguard.read.tags import FUNCTION
 
 
@@ -18,7 +16,7 @@ def phase(routine: Routine, places: Places) -> str:
         return ""
     name, libraries = routine.name, [*owner.external()]
     epochal = (name, *[f"{base}.{name}" for base in (owner.name, *libraries)])
-    if any(places.is_("hot", "epochs", one) for one in epochal) or _sums_up(node, owner, places):
+    if any(places.is_("hot", "epochs", one) for one in epochal) or sums_up(routine, places):
         return "epoch"
     bases = (*[info.name for info in owner.mro], *libraries)
     if any(places.is_("hot", "generations", f"{base}.{name}") for base in bases):
@@ -26,10 +24,11 @@ def phase(routine: Routine, places: Places) -> str:
     return ""
 
 
-def _sums_up(node: core.Function, owner: ClassInfo, places: Places) -> bool:
+def sums_up(routine: Routine, places: Places) -> bool:
     """Whether this is what a metric computes in the end, of what another method of it is given. A module computes what
     each batch makes of it as well."""
-    if node.name not in places.tables["hot"]["sums_up"]:
+    owner, node = routine.owner, routine.node
+    if owner is None or type(node) is not FUNCTION or node.name not in places.tables["hot"]["sums_up"]:
         return False
     if owner.is_module or len([one for one in node.params if one.default is None and one.kind not in ("*", "**")]) > 1:
         return False

@@ -15,7 +15,7 @@ from syncguard.infer.sightings import Context
 from syncguard.judge.alone import abstract, alone, asked_by, called_by_name, of_class
 from syncguard.judge.behind import runs_itself
 from syncguard.judge.called import Asking, Called, Function, Where
-from syncguard.judge.calling import is_open
+from syncguard.judge.calling import is_open, may_be_handed
 from syncguard.judge.chosen import by_key
 from syncguard.judge.common import shared_by_all, test_of
 from syncguard.judge.entries import SEEN, THERE, Callers, Entries, bare, by_call
@@ -58,7 +58,7 @@ def functions_of(
         if warm.heat != "cold" or warm.here or calls or made or behind or asked or routine.gpuless or asks(routine):
             unknown = warm.heat == "unknown"
             inner = routine.owner is None or routine.name.startswith("_")  # others have no name for it
-            named = inner and routine.name not in handed_about(home)
+            named = inner and not may_be_handed(routine)
             says = (routine.gpuless, is_open(routine, places), kept_by(routine), behind, named, warm.here)
             lone = (False, of_class(routine.owner) if routine.owner is not None and warm.heat == "hot" else (), "")
             if unknown:

@@ -16,6 +16,7 @@ MAKES = "where parameters of a model are made, unless another file calls it at e
 WRITES = "in a function that writes a file whenever it is called, unless another file calls it at every step"
 FITS = "in a method that fits what others then use, unless another file calls it at every step"
 ASKED = "in a function named for the wait, which its callers ask for, unless another file calls it at every step"
+SUMS_UP = "by its name and those beside it, unless another file calls it at every step"
 CROSSES = "what is prepared of texts or images crosses once, unless another file calls it at every step"
 STARTED = "which a person starts"
 NOW_AND_THEN = ("but only around ", "but only now and then ")
@@ -45,7 +46,7 @@ class Warmth(msgspec.Struct, frozen=True):
 def for_callers(path: tuple[Fact, ...]) -> bool:
     """Whether a path to what runs seldom says that it does as far as its own file tells."""
     return for_hot_code(path) or any(
-        fact.text in (SELDOM, BY_NAME, AROUND, BETWEEN, LOADS, MAKES, WRITES, FITS, ASKED, CROSSES)
+        fact.text in (SELDOM, BY_NAME, AROUND, BETWEEN, LOADS, MAKES, WRITES, FITS, ASKED, SUMS_UP, CROSSES)
         or fact.text in BESIDE
         for fact in path
     )

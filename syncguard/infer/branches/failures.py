@@ -17,16 +17,16 @@ def complains(call: Node, frame: Frame) -> bool:
     if type(fn) is ATTR and fn.name in frame.world.places.tables["cold"]["failures"]:
         return is_("cold", "loggers", last_name(fn.of).lower())
     if type(fn) is NAME and fn.id == "print":
-        return bool(call.args) and is_("cold", "cries", _beginning(call.args[0]).lstrip(" [(<*!-#\n").lower())
+        return bool(call.args) and is_("cold", "cries", beginning(call.args[0]).lstrip(" [(<*!-#\n").lower())
     return is_("cold", "warners", last_name(fn))
 
 
-def _beginning(text: Node) -> str:
+def beginning(text: Node) -> str:
     """What a text begins with, as far as it is written out."""
     if type(text) is DO and text.what in ("join", "%", "+") and text.args:
-        return _beginning(text.args[0])
+        return beginning(text.args[0])
     if type(text) is CALL and type(text.fn) is ATTR and text.fn.name == "format":
-        return _beginning(text.fn.of)
+        return beginning(text.fn.of)
     return text.value if type(text) is CONST and type(text.value) is str else ""
 
 

@@ -75,7 +75,7 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
         failed = type(inner) is NAME and frame.failed.get(inner.id) is outcome
         return "after a failure" if failed else _flag(inner, outcome, frame)
     if type(inner) is DO:
-        return _compared(inner, outcome, frame)
+        return _compared(inner, outcome, frame) if not _in_stretch(inner) else ""
     if type(inner) is CALL:
         if not outcome and type(inner.fn) is NAME and inner.fn.id == "hasattr" and lacking(inner, frame):
             return BUILDS
@@ -288,6 +288,12 @@ def _counts_steps(node: Node, frame: Frame) -> bool:
     loops = frame.context.loops
     named = frame.world.places.is_("gates", "counters", last_name(node).lower())
     return (named or (bool(loops) and _numbers(node, loops[-1].node))) and all(loop.reason for loop in loops)
+
+
+def _in_stretch(test: core.Do) -> bool:
+    """Whether a test asks for all numbers from one to another, which are no single steps: `step in range(100, 200)`."""
+    within = test.args[-1] if test.what == "in" or test.what == "not in" else None
+    return type(within) is CALL and type(within.fn) is NAME and within.fn.id == "range" and len(within.args) < 3
 
 
 def _numbers(node: Node, loop: Node) -> bool:

@@ -63,7 +63,7 @@ def timed(inner: core.Do, outcome: bool, frame: Frame) -> str:
             if here == there:
                 return ""
             later = what in MORE if here > there else what in LESS
-            return CLOCK if later is outcome else ""
+            return CLOCK if later is outcome and not _begun_once(inner, frame) else ""
     return ""
 
 
@@ -88,7 +88,7 @@ def _asks(whom: Container[str], call: core.Call, frame: Frame) -> bool:
 
 def _reads_clock(node: Node, frame: Frame) -> int:
     """2 where the time is asked for here, 1 where a name holds what was asked for in this turn of the loop, else 0."""
-    if any(type(part) is CALL and _asks(frame.world.clocks, part, frame) for part in walk(node)):
+    if _clock_in(node, frame):
         return 2
     inner = frame.context.loops[-1].node if frame.context.loops else None
     for part in walk(node):
@@ -96,9 +96,29 @@ def _reads_clock(node: Node, frame: Frame) -> int:
         bind = binds[0] if len(binds) == 1 else None
         if type(bind) is not BIND or bind.value is None or (type(inner) is LOOP and not around(inner.at, bind.at)):
             continue
-        if any(type(one) is CALL and _asks(frame.world.clocks, one, frame) for one in walk(bind.value)):
+        if _clock_in(bind.value, frame):
             return 1
     return 0
+
+
+def _begun_once(test: core.Do, frame: Frame) -> bool:
+    """Whether a test asks how long ago a loop began, which is long ago from some turn on: no turn sets that anew."""
+    inner = frame.context.loops[-1].node if frame.context.loops else None
+    if type(inner) is not LOOP:
+        return False
+    for part in walk(test):
+        binds = binders(frame.routine).get(part.id, ()) if type(part) is NAME else ()
+        asked = [
+            bind for bind in binds if type(bind) is BIND and bind.value is not None and _clock_in(bind.value, frame)
+        ]
+        if asked and not any(around(inner.at, bind.at) for bind in binds):
+            return True
+    return False
+
+
+def _clock_in(node: Node, frame: Frame) -> bool:
+    """Whether an expression asks for the time."""
+    return any(type(part) is CALL and _asks(frame.world.clocks, part, frame) for part in walk(node))
 
 
 def _path(node: Node) -> str:

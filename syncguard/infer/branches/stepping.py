@@ -70,8 +70,11 @@ def called_path(call: core.Call) -> str:
 
 
 def _goes_on(call: core.Call) -> bool:
-    """Whether a call waits no longer than it is told: `cv2.waitKey(1)`."""
+    """Whether a call waits no longer than it is told: `cv2.waitKey(1)`, `plt.show(block=False)`."""
     first = call.args[0] if call.args else None
+    blocks = next((value for key, value in call.keywords if key == "block"), None)
+    if type(blocks) is CONST and blocks.value is False:
+        return True
     return type(first) is CONST and type(first.value) is int and first.value > 0
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, cast
 
+from syncguard.infer.branches.above import asked_above
 from syncguard.infer.branches.meant import binders
 from syncguard.infer.branches.passing import given, positional, spread
 from syncguard.infer.domain.values import NONE, Tensor, Unknown, options
@@ -132,8 +133,8 @@ def private(routine: Routine) -> bool:
 
 
 def _private(node: core.Function, frame: Frame) -> bool:
-    """Whether a function is private, and no decorator calls it."""
-    return private(frame.routine) and only_bound(node)
+    """Whether a function is private, and neither a decorator calls it nor a class above it in another file."""
+    return private(frame.routine) and only_bound(node) and not asked_above(frame.routine)
 
 
 def only_bound(node: core.Function) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from syncguard.infer.branches.above import asked_above
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import calls_of, private
 from syncguard.infer.domain.lattice import join
@@ -151,7 +152,7 @@ def _closed(frame: Frame, param: Param) -> bool:
     """Whether each call in the file gives a parameter of a private function something that is known, and there are no
     others."""
     routine, node = frame.routine, frame.routine.node
-    own = frame.home.own and not routine.aside and private(routine)
+    own = frame.home.own and not routine.aside and private(routine) and not asked_above(routine)
     told = own and param.default is None and param.name not in routine.vague
     return told and type(node) is FUNCTION and bool(calls_of(node.name, frame.home))
 

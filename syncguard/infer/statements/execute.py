@@ -204,6 +204,7 @@ def attempt(node: core.Try, frame: Frame) -> None:
     ends = [frame.env]
     start = joined(before, after_body)
     paid = frame.paid
+    lacks = any(type(part) is BRING for part in node.body)
     for name, body in node.handlers:
         frame.env = dict(start)
         frame.paid = dict(paid)
@@ -211,7 +212,8 @@ def attempt(node: core.Try, frame: Frame) -> None:
             frame.env[name] = Host("object")
             if frame.arms:
                 forget(name, frame)
-        surrounding = frame.surround(failing=True)
+        # A library that is not there is not there the next time either.
+        surrounding = frame.context if lacks else frame.surround(failing=True)
         run(body, frame)
         frame.context = surrounding
         ends.append(frame.env)

@@ -1,0 +1,135 @@
+"""A file in, whether code of its package may bring it in by a text, and ask it, or an object, for what it has by a name
+that is made up."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from syncguard.judge.called import Where
+from syncguard.places import Places
+from syncguard.texts import Files, module_name, outermost
+
+BRINGS: Final = re.compile(r"\bimport_module\(\s*[rRfF]*([\"'])(?P<text>[^\"'\n]*)\1(?P<more>\s*(?:[+%]|\.format\b))?")
+FILLED: Final = "{"
+# What is asked for by a name that is no text, or one that is put together.
+ASKS: Final = r"(?![\"'])|[\"'][^\"'\n]*[\"']\s*[+%]"
+ASKED: Final = re.compile(rf"\bgetattr\((?!self\b)(?:[^,()]|\([^()]*\))+,\s*+(?:{ASKS})")
+OF: Final = re.compile(
+    rf"\bgetattr\((?:[\w.]*\.)?(\w+),\s*+(?:{ASKS})|\bvars\((?:[\w.]*\.)?(\w+)\)|\b(\w+)\.__dict__\b"
+)
+ME: Final = ("self", "cls")
+WORDS: Final = ("getattr", "vars", "__dict__")  # without which a text asks for nothing so
+TRAINS: Final = re.compile(r"\.backward\(")
+
+
+class MadeUp:
+    """What the files of packages bring in, and ask for, by such names: each package is asked once."""
+
+    def __init__(self, files: Files, places: Places) -> None:
+        self._files, self._places = files, places
+        self._brought: dict[str, list[tuple[str, bool, bool]]] = {}
+        self._asked: dict[str, Mapping[str, frozenset[str]]] = {}
+        self._trained: dict[str, bool] = {}
+
+    def brings(self, path: str, asked: bool = False) -> bool:
+        """Whether a file may be brought in by a text; if it is `asked`, by one that asks for something by a made-up
+        name, and calls or returns it."""
+        package = outermost(path)
+        if not package:
+            return False
+        name = _dotted(path, package)
+        return any(
+            (name == text if whole else name.startswith(text)) and (asks or not asked)
+            for text, whole, asks in self._texts(package)
+        )
+
+    def may_fetch(self, where: Where) -> bool:
+        """Whether code of the package may come to a function by a name that is made up."""
+        return self.brings(where[0], asked=True) or self._asks(where)
+
+    def _asks(self, where: Where) -> bool:
+        """Whether another file may ask a module, or what it has made of a class, for a function by a made-up name."""
+        path, (owner, _, method) = where[0], where[1].partition(".")
+        package = outermost(path)
+        name = owner if method else module_name(path)
+        naming = self._files.naming({name}, package)[name] if package else []
+        others = [one for one in naming if one != path and one.endswith(".py") and not self._places.is_test(one)]
+        if method:
+            return any(_runs(self._files.text(one)) for one in others if self._files.has(one, ASKED))
+        making = self._asking(package) if others else {}
+        return any(_brings_in(name, self._files.text(one), making[one]) for one in others if one in making)
+
+    def _asking(self, package: str) -> Mapping[str, frozenset[str]]:
+        """What the files of a package ask for something by a name that is made up, by the files that do."""
+        if package not in self._asked:
+            having = self._files.naming(WORDS, package)
+            every = {one for word in WORDS for one in having[word] if one.endswith(".py")}
+            told = {one: _names_asked(self._files.text(one)) for one in sorted(every)}
+            self._asked[package] = {one: names for one, names in told.items() if names}
+        return self._asked[package]
+
+    def trains(self, package: str) -> bool:
+        """Whether a file of a package that trains asks something for a part by a name that is made up."""
+        if package not in self._trained:
+            having = self._files.naming({"getattr", "backward"}, package)
+            both = [one for one in having["getattr"] if one in having["backward"] and not self._places.is_test(one)]
+            self._trained[package] = any(self._files.has(one, TRAINS) and self._files.has(one, ASKED) for one in both)
+        return self._trained[package]
+
+    def _texts(self, package: str) -> list[tuple[str, bool, bool]]:
+        """The names of modules that are written there, or what they begin with."""
+        if package not in self._brought:
+            self._brought[package] = [*self._written(package)]
+        return self._brought[package]
+
+    def _written(self, package: str) -> Iterator[tuple[str, bool, bool]]:
+        top = os.path.basename(package)
+        for one in self._files.naming({"import_module"}, package)["import_module"]:
+            if one.endswith(".py") and not self._places.is_test(one):
+                asks = _runs(self._files.text(one))
+                for met in BRINGS.finditer(self._files.text(one)):
+                    text, filled, _ = met["text"].partition(FILLED)
+                    if text.startswith(f"{top}.") or text == top:
+                        yield text, not (filled or met["more"]), asks
+
+
+def _names_asked(text: str) -> frozenset[str]:
+    """What a text asks for something by a name that is made up, but for the object of a method."""
+    return frozenset([name for met in OF.finditer(text) for name in met.groups() if name and name not in ME])
+
+
+def _brings_in(name: str, text: str, asked: frozenset[str]) -> bool:
+    """Whether a text brings a module in by a name that is one of some."""
+    brought = rf"^[ \t]*(?:from[ \t]+[\w.]+[ \t]+)?import\b[^\n]*?\b{name}\b(?:[ \t]+as[ \t]+(\w+))?"
+    return any((met[1] or name) in asked for met in re.finditer(brought, text, re.MULTILINE))
+
+
+def _runs(text: str) -> bool:
+    """Whether a text calls what it asks for by a name that is made up, or gives it back."""
+    for met in ASKED.finditer(text):
+        before = text[text.rfind("\n", 0, met.start()) + 1 : met.start()]
+        if re.search(r"\breturn\s+\Z", before) or text[_end(text, met.start()) :].startswith("("):
+            return True
+        bound = re.search(r"\b(\w+)\s*=\s*\Z", before)
+        if bound is not None and re.search(rf"\b{bound[1]}\(", text):
+            return True
+    return False
+
+
+def _end(text: str, begin: int) -> int:
+    """Where a call ends that begins at a place of a text."""
+    deep = 0
+    for at in range(text.index("(", begin), len(text)):
+        deep += (text[at] == "(") - (text[at] == ")")
+        if not deep:
+            return at + 1
+    return len(text)
+
+
+def _dotted(path: str, package: str) -> str:
+    """The name by which a module is imported."""
+    inside = os.path.relpath(path, os.path.dirname(package)).removesuffix(".py")
+    return inside.removesuffix(f"{os.sep}__init__").replace(os.sep, ".")
