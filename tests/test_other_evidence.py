@@ -261,6 +261,7 @@ def test_what_is_computed_from_a_dict_of_tensors_is_read(moved, given, expected)
 def test_an_array_is_fetched_of_a_tensor_where_no_torch_is_imported(imported, asked, expected):
     assert codes(f"import {imported}\n\n\ndef draw(painter, box):\n    painter.rectangle({asked})\n") == expected
 
+
 LISTED = """
 import numpy as np
 import torch
