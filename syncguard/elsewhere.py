@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from syncguard.asked_for import AskedFor
-from syncguard.brings import taken_whole
+from syncguard.brings import sets, taken_whole
 from syncguard.errands import Errands, Told
 from syncguard.examine import Examined
 from syncguard.forsaken import Forsaken, forsaken
@@ -42,6 +42,7 @@ from syncguard.judge.warmth import (
     for_host,
     for_hot_code,
     for_start,
+    is_dead,
     of_a_run,
 )
 from syncguard.mentions import Mentions
@@ -49,7 +50,7 @@ from syncguard.once import Once
 from syncguard.places import Places
 from syncguard.templates import Templates
 from syncguard.terms import Fact, Finding
-from syncguard.texts import Files, module_name, outermost, packages
+from syncguard.texts import Files, module_name, packages
 from syncguard.turned_outside import is_set, turned_outside
 from syncguard.unheard import unheard
 from syncguard.unnamed import astray, is_handed_on, left_to, lonely, uncalled, unnamed
@@ -115,6 +116,8 @@ class Elsewhere(msgspec.Struct, frozen=True):
         finding = as_brought(finding, self.calls, self.hot)
         finding = self._unless_set(finding, path) if not self.there.may_be(where, needs, asks) else finding
         if where in self.unmade and _by_its_class(finding, where):
+            if is_dead(self.unmade[where]):
+                return replace(finding, heat="cold", hot_path=(Fact(self.unmade[where], 0),))
             finding = replace(finding, hot_path=(*finding.hot_path, Fact(f"but {self.unmade[where]}", 0)))
         if where in self.once and _by_itself(finding):
             heat, way = self.once[where]
@@ -174,8 +177,11 @@ class Elsewhere(msgspec.Struct, frozen=True):
         return replace(finding, heat="amortized", hot_path=(Fact(UNASKED, 0),))
 
     def _turns(self, where: Where, line: int) -> bool:
-        """Whether a line of a function stands in a loop of it that may turn often."""
-        return any(in_loop(one, line) for one in self.calls.get(where[0], ()) if one.name == where[1])
+        """Whether a line of a function stands in a loop of it that may turn often, or the function in another one, from
+        which it may be called so."""
+        every = {one.name: one for one in self.calls.get(where[0], ())}
+        outer = where[1].rpartition(".")[0]
+        return in_loop(every[where[1]], line) or (outer != "" and outer in every)
 
 
 def elsewhere(
@@ -229,7 +235,7 @@ def elsewhere(
         uncalled=uncalled(((path, f.name) for path, f in unknown if f.alone), files, places),
         forsaken=forsaken(asked, calls, callers, hot, files, places),
         made=made,
-        unmade=unheard(_by_class(examined, calls), (), files),
+        unmade=unheard(_by_class(examined, calls), (), files, places),
         gifts=lambda where: made_with(where, makers),
         left=left_by_makers(calls),
         for_others=lambda where: _is_for_others(where, calls, files, places),
@@ -280,8 +286,8 @@ def _is_for_others(where: Where, calls: Calls, files: Files, places: Places) -> 
     path, name = where
     if _is_listed(where, files) or not _unseen_outside({where: Fact("", 0)}, files):
         return True
-    naming = files.naming({name}, outermost(path))[name]
-    return any(one not in calls and not places.is_test(one) for one in naming)
+    naming = files.naming({name}, files.home(path))[name]
+    return any(one not in calls and not places.is_test(one) and sets(name, one, files) for one in naming)
 
 
 def _is_listed(where: Where, files: Files) -> bool:
@@ -293,7 +299,7 @@ def _is_listed(where: Where, files: Files) -> bool:
 def _may_have_others(where: Where, files: Files) -> bool:
     """The same, or whether another one takes all that it has, or its own file does more with it than to call it."""
     module = module_name(where[0])
-    naming = files.naming({module}, outermost(where[0]))[module]
+    naming = files.naming({module}, files.home(where[0]))[module]
     return _is_listed(where, files) or taken_whole(where[0], naming, files) or is_handed_on(where, naming, files)
 
 
@@ -301,7 +307,7 @@ def _is_set_outside(where: Where, name: str, files: Files) -> bool:
     """Whether another file of the package gives something an attribute of this name: `net.sine.pulse = True`, alone or
     among others, or by its name."""
     path = where[0]
-    naming = [one for one in files.naming({name}, outermost(path))[name] if one != path]
+    naming = [one for one in files.naming({name}, files.home(path))[name] if one != path]
     return is_set(name, naming, files)
 
 
