@@ -19,7 +19,7 @@ from syncguard.judge.making import ANYWHERE
 from syncguard.mentions import Mentions
 from syncguard.places import Places
 from syncguard.terms import Fact
-from syncguard.texts import Files, outermost
+from syncguard.texts import Files
 
 MOST: Final = 12  # places that ask for a name, and files that have it
 DEEPEST: Final = 3  # functions that ask for one another
@@ -61,7 +61,7 @@ class AskedFor:
         found: set[Where] = set()
         for where in asked:
             found.update(caller for caller, _, _ in self._entries(where))
-            wanted.setdefault(outermost(where[0]), set()).update(self._own_name(where) | self._kept(where)[0])
+            wanted.setdefault(self._files.home(where[0]), set()).update(self._own_name(where) | self._kept(where)[0])
         for package, names in wanted.items():
             having = self._files.naming(names, package)
             for name in sorted(names):
@@ -109,7 +109,7 @@ class AskedFor:
         have it."""
         every: list[tuple[Fact, ...]] = []
         for name in names:
-            met = self._met.get((outermost(where[0]), name))
+            met = self._met.get((self._files.home(where[0]), name))
             if met is None:
                 return ()
             around = [self._around(mention, name, where, holder) for mention in met]

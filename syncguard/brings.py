@@ -8,13 +8,17 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from syncguard.texts import TEXT, Files, module_name, packages
+from syncguard.texts import BRINGS, LISTED, TEXT, Files, module_name, packages
 
 ALL: Final = "*"
 HINT: Final = ("import *",)  # without which no file takes all
 FEW: Final = 4  # files that are looked at for what they say of a name
 TAKES: Final = re.compile(r"^[ \t]*from\s+([\w.]+)\s+import\s*(\([^)]*\)|[^\n#]*)", re.MULTILINE)
 NAMES: Final = re.compile(r"\*|\b\w+(?:\s+as\s+\w+)?")
+SOME: Final = 16  # the same in an application
+SETTINGS: Final = (".yaml", ".yml", ".toml", ".sh", ".bash", ".cfg")
+COMMENT: Final = re.compile(r"(?:^|(?<=\s))#[^\n]*")  # of these
+WORDS: Final = re.compile(r"""(?P<quote>["'])[A-Z]?[a-z\d]*(?: (?!import\b)\w+)+(?P=quote)""")  # a text for people
 REMARK: Final = re.compile(r"#[^\n]*")
 TOLD: Final = r"""#[^\n]*|^[ \t]*[rR]?(?:'''(?:\\.|.)*?'''|\"\"\"(?:\\.|.)*?\"\"\")"""
 DOCS: Final = re.compile(f"(?P<told>{TOLD})|{TEXT}", re.DOTALL | re.MULTILINE)
@@ -42,9 +46,14 @@ def taken_whole(path: str, naming: Iterable[str], files: Files) -> bool:
 
 def runs_in(path: str, name: str, having: Iterable[str], files: Files) -> bool:
     """Whether a file that has the name of what stands in another may mean that: it does more than tell of it, and has
-    none of its own by that name."""
-    others = [one for one in having if one != path]
-    return len(others) > FEW or any(_runs(name, one, files) for one in others)
+    none of its own by that name. In an application it must do more than bring it in."""
+    others, ours = [one for one in having if one != path], files.is_ours(path)
+    return len(others) > (SOME if ours else FEW) or any(_runs(name, one, files, ours) for one in others)
+
+
+def sets(name: str, path: str, files: Files) -> bool:
+    """Whether a file that is no Python, and has a name, may mean that: settings do more than tell of it."""
+    return not path.endswith(SETTINGS) or re.search(rf"\b{name}\b", COMMENT.sub("", files.text(path))) is not None
 
 
 def bare(text: str) -> str:
@@ -52,25 +61,27 @@ def bare(text: str) -> str:
     return DOCS.sub(lambda met: met[0] if met["told"] is None else "\n" * met[0].count("\n"), text)
 
 
-def _runs(name: str, path: str, files: Files) -> bool:
-    text = files.text(path)
+def _runs(name: str, path: str, files: Files, ours: bool) -> bool:
+    text, named = files.text(path), re.compile(rf"\b{name}\b")
     if not path.endswith(".py"):
-        return True
+        return sets(name, path, files)
     code = bare(text)
     if re.search(rf"^(?:(?:async )?def|class) {name}\b", code, re.MULTILINE):
-        return any(re.search(rf"\b{name}\b", met[0]) for met in TAKES.finditer(code))
-    return re.search(rf"\b{name}\b", code) is not None
+        return any(named.search(met[0]) for met in TAKES.finditer(code))
+    if ours and not re.search(rf"\b{name}\s+as\b", code):
+        code = WORDS.sub("", LISTED.sub("", BRINGS.sub("", code)))
+    return named.search(code) is not None
 
 
 def _taken(path: str, one: str, files: Files) -> Iterable[str]:
     """The names that a file takes out of a module."""
     for met in TAKES.finditer(files.text(one)):
-        if _means(met[1], one, path):
+        if means(met[1], one, path):
             for name in NAMES.findall(REMARK.sub("", met[2])):
                 yield name.split()[0]
 
 
-def _means(dotted: str, one: str, path: str) -> bool:
+def means(dotted: str, one: str, path: str) -> bool:
     """Whether a module is what a file calls so: `.loss`, `pkg.core.loss`."""
     name = dotted.lstrip(".")
     parts = name.replace(".", os.sep)

@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from syncguard.asked_for import AskedFor
-from syncguard.brings import taken_whole
+from syncguard.brings import sets, taken_whole
 from syncguard.errands import Errands, Told
 from syncguard.examine import Examined
 from syncguard.forsaken import Forsaken, forsaken
@@ -43,6 +43,7 @@ from syncguard.judge.warmth import (
     for_host,
     for_hot_code,
     for_start,
+    is_dead,
     of_a_run,
 )
 from syncguard.kinship import Kinship
@@ -53,7 +54,7 @@ from syncguard.places import Places
 from syncguard.put_back import KEEPS, PutBack
 from syncguard.templates import Templates
 from syncguard.terms import Fact, Finding
-from syncguard.texts import Files, module_name, outermost, packages
+from syncguard.texts import Files, module_name, packages
 from syncguard.turned_outside import UNSEEN, is_set, turned_outside
 from syncguard.unheard import unheard
 from syncguard.unnamed import astray, is_handed_on, left_to, lonely, uncalled, unnamed
@@ -123,6 +124,8 @@ class Elsewhere(msgspec.Struct, frozen=True):
         finding = as_brought(finding, self.calls, self.hot)
         finding = self._unless_set(self._by_none(finding)) if not self.there.may_be(where, needs, asks) else finding
         if where in self.unmade and _by_its_class(finding, where):
+            if is_dead(self.unmade[where]):
+                return replace(finding, heat="cold", hot_path=(Fact(self.unmade[where], 0),))
             finding = replace(finding, hot_path=(*finding.hot_path, Fact(f"but {self.unmade[where]}", 0)))
         if where in self.once and _by_itself(finding):
             heat, way = self.once[where]
@@ -197,8 +200,11 @@ class Elsewhere(msgspec.Struct, frozen=True):
         return replace(finding, heat="amortized", hot_path=(Fact(UNASKED, 0),))
 
     def _turns(self, where: Where, line: int) -> bool:
-        """Whether a line of a function stands in a loop of it that may turn often."""
-        return any(in_loop(one, line) for one in self.calls.get(where[0], ()) if one.name == where[1])
+        """Whether a line of a function stands in a loop of it that may turn often, or the function in another one, from
+        which it may be called so."""
+        every = {one.name: one for one in self.calls.get(where[0], ())}
+        outer = where[1].rpartition(".")[0]
+        return in_loop(every[where[1]], line) or (outer != "" and outer in every)
 
 
 def elsewhere(
@@ -257,7 +263,7 @@ def elsewhere(
         uncalled=frozenset([where for where in uncalled(alone, files, places) if not made_up.may_fetch(where)]),
         forsaken=forsaken(asked, calls, callers, hot, made_up, files, places),
         made=made,
-        unmade=unheard(_by_class(examined, calls), (), files),
+        unmade=unheard(_by_class(examined, calls), (), files, places),
         gifts=lambda where: made_with(where, makers),
         left=left_by_makers(calls),
         for_others=lambda where: _is_for_others(where, calls, files, places),
@@ -310,8 +316,8 @@ def _is_for_others(where: Where, calls: Calls, files: Files, places: Places) -> 
     path, name = where
     if _is_listed(where, files) or not _unseen_outside({where: Fact("", 0)}, files):
         return True
-    naming = files.naming({name}, outermost(path))[name]
-    return any(one not in calls and not places.is_test(one) for one in naming)
+    naming = files.naming({name}, files.home(path))[name]
+    return any(one not in calls and not places.is_test(one) and sets(name, one, files) for one in naming)
 
 
 def _is_listed(where: Where, files: Files) -> bool:
@@ -323,7 +329,7 @@ def _is_listed(where: Where, files: Files) -> bool:
 def _may_have_others(where: Where, files: Files) -> bool:
     """The same, or whether another one takes all that it has, or its own file does more with it than to call it."""
     module = module_name(where[0])
-    naming = files.naming({module}, outermost(where[0]))[module]
+    naming = files.naming({module}, files.home(where[0]))[module]
     return _is_listed(where, files) or taken_whole(where[0], naming, files) or is_handed_on(where, naming, files)
 
 
@@ -331,7 +337,7 @@ def _is_set_outside(where: Where, name: str, files: Files) -> bool:
     """Whether another file of the package gives something an attribute of this name: `net.sine.pulse = True`, alone or
     among others, or by its name; or one that names its class sets names that are made up, or makes another of it."""
     path, owner = where
-    naming = files.naming({name, owner}, outermost(path))
+    naming = files.naming({name, owner}, files.home(path))
     others = [one for one in naming[owner] if one != path]
     return is_set(name, [one for one in naming[name] if one != path], files) or any(
         files.has(one, UNSEEN) for one in others

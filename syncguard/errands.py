@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
@@ -9,11 +11,12 @@ from typing import Final
 from syncguard.brings import takes
 from syncguard.judge.called import Function, Where, in_loop, innermost, last_part
 from syncguard.judge.idle import by_setup
-from syncguard.judge.warmth import ON_HOST, STARTED, UNCALLED, for_start
+from syncguard.judge.warmth import ON_HOST, ONCE, STARTED, UNCALLED, for_start, is_dead
 from syncguard.made_up import MadeUp
 from syncguard.places import Places
 from syncguard.terms import Fact, Heat
-from syncguard.texts import SAID, TEXT, Files, is_inner, module_name, outermost
+from syncguard.texts import BRINGS, SAID, TEXT, Files, is_inner, module_name, outermost
+from syncguard.unheard import unheard
 from syncguard.unnamed import uncalled
 
 MOST: Final = 48  # files that name what we follow
@@ -23,6 +26,10 @@ BROUGHT: Final = re.compile(r"^[ \t]*(?:from\s+[\w.]+\s+)?import\s+(?:\([^)]*\)|
 UNREAD: Final = re.compile(f"(?P<said>{SAID})|{TEXT}", re.DOTALL | re.MULTILINE)
 DEVICE: Final = re.compile(r"cuda|device|gpu")
 FURTHER: Final = 4  # lines behind the one on which a call begins
+INNER: Final = (
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.For, ast.AsyncFor, ast.While),
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+)
 OWN: Final = ("self.", "cls.", "super().")
 GENERATION: Final = "runs once in a generation"
 PHASES: Final = ("runs once in an epoch", GENERATION)
@@ -57,7 +64,7 @@ class Errands:
         """Those of some functions of which it is known now where code names them, as far as these are few places."""
         wanted: dict[str, set[Where]] = {}
         for where in functions:
-            wanted.setdefault(outermost(where[0]), set()).add(where)
+            wanted.setdefault(self._files.home(where[0]), set()).add(where)
         for package, some in wanted.items():
             having = self._files.naming({last_part(name) for _, name in some}, package) if package else {}
             self._places.update({one: self._places_of(one, having.get(last_part(one[1]), ())) for one in sorted(some)})
@@ -69,10 +76,17 @@ class Errands:
         code = [path for path in having if not self._known.is_test(path)] if len(having) <= MOST else []
         for path in code:
             mentions = [*self._mentions(path, name, "." in where[1])]
-            if not (mentions or "." in where[1] or path == where[0] or is_inner(path)):
+            if not (mentions or "." in where[1] or path == where[0] or is_inner(path) or self._lets_be(name, path)):
                 return []  # who has it from there?
             found += mentions
         return found if sum(not called for _, _, called in found) <= DOUBTED else []
+
+    def _lets_be(self, name: str, path: str) -> bool:
+        """Whether a file does nothing with a name but tell of it, or bring it in, where nobody has it from there."""
+        code = self._files.code(path)
+        if re.search(rf"\b{name}\s+as\b", code) or not (self._files.is_ours(path) or not outermost(path)):
+            return re.search(rf"\b{name}\b", code) is None
+        return re.search(rf"\b{name}\b", BRINGS.sub("", code)) is None
 
     def _callers(self, where: Where) -> Iterator[Where]:
         for path, at, called in self._places[where]:
@@ -94,8 +108,8 @@ class Errands:
             return None
         if outer != where:
             return self._of(outer)
-        if not self._places.get(where) and self._is_uncalled(where):
-            return "cold", (Fact(UNCALLED, 0),)
+        if not self._places.get(where) and (unused := self._uncalled(where)):
+            return "cold", (Fact(unused, 0),)
         found: list[tuple[str, int, Told]] = []
         others: list[tuple[str, int]] = []
         for path, at, called in self._places.get(where, ()):
@@ -112,10 +126,15 @@ class Errands:
         said = [told for told in said if for_start(told[1])] or said
         return min(said, key=lambda told: (told[0] == "cold", len(told[1]), str(told[1])), default=None)
 
-    def _is_uncalled(self, where: Where) -> bool:
-        """Whether this is a private function that nothing in its package names, its own file included."""
+    def _uncalled(self, where: Where) -> str:
+        """What is said of a private function that nothing in its package names, its own file included, or of one of an
+        application that nothing there does; "" of others."""
         function = self._function(where)
-        return function is not None and function.alone and bool(uncalled([where], self._files, self._known))
+        if function is not None and function.alone and uncalled([where], self._files, self._known):
+            return UNCALLED
+        asked = [(where[0], function)] if function is not None and self._files.is_ours(where[0]) else []
+        told = unheard(asked, (), self._files, self._known).get(where, "")
+        return told if is_dead(told) else ""
 
     def _may_mean(self, where: Where, path: str, at: int) -> bool:
         """Whether a call may lead to this function, as far as is seen: what another class asks itself for is of its
@@ -139,7 +158,7 @@ class Errands:
         be often."""
         caller, name = self._around(path, line), last_part(where[1])
         if caller is None:
-            return None
+            return self._by_top(path, line, where)
         rare = caller.heat != "cold" and any(call.rare and (call.path, call.name) == where for call in caller.calls)
         if rare and not self._leads(where):
             return [("amortized", (*caller.path, Fact(f"but only now and then calls `{name}`", line, path)))]
@@ -157,6 +176,8 @@ class Errands:
         if caller.steps and not in_loop(caller, line) and not self._leads(where):
             around = Fact(f"but only around line {caller.steps}, which takes the steps", line, path)
             return [("amortized", (shown, around))]
+        if (steps := self._steps_beside(path, caller, line, where)) and not self._leads(where):
+            return [("amortized", (shown, Fact(f"but only around line {steps}, which takes the steps", line, path)))]
         if caller.heat == "amortized" and not caller.here:
             phase = any(fact.text.endswith(PHASES) for fact in caller.path[:1])
             often = (in_loop(caller, line) or self._generates(where, caller)) if phase else not self._named_so(caller)
@@ -165,9 +186,30 @@ class Errands:
         often = told is None or (for_start(told[1]) and in_loop(caller, line))
         return [(told[0], (*told[1], shown))] if told is not None and not often else None
 
+    def _by_top(self, path: str, line: int, where: Where) -> list[Told] | None:
+        """The same of a call that stands in no function."""
+        taken = path == where[0] or takes(path, where[0], where[1], self._files)
+        if "." in where[1] or not taken or not path.endswith(".py") or not at_top(self._files.text(path), line):
+            return None
+        return [("cold", (Fact(f"but only for the top of `{os.path.basename(path)}`, {ONCE}", line, path),))]
+
+    def _steps_beside(self, path: str, caller: Function, line: int, where: Where) -> int:
+        """The line at which a function calls one of another file whose loop takes the steps, wherever it comes by a
+        line, and in each turn of the loops around that; 0 where it calls none so."""
+        if not (caller.by_name or caller.started):
+            return 0  # its loops are not known
+        around = [loop for loop in caller.loops if loop[0] <= line <= loop[1]]
+        for call in caller.calls:
+            callee = self._function((call.path, call.name))
+            takes = callee is not None and callee.steps > 0 and (call.path, call.name) != where
+            often = call.rare and caller.heat != "cold"
+            if takes and not often and all(begin <= call.line <= end for begin, end in around):
+                return call.line if is_by(self._files.text(path), call.line, line) else 0
+        return 0
+
     def _is_taken(self, path: str, name: str) -> bool:
         """Whether another file but a test takes a function out of its own."""
-        having = self._files.naming({name, module_name(path)}, outermost(path))
+        having = self._files.naming({name, module_name(path)}, self._files.home(path))
         others = {*having[name]} & {*having[module_name(path)]} - {path}
         return any(takes(one, path, name, self._files) for one in others if not self._known.is_test(one))
 
@@ -222,6 +264,23 @@ class Errands:
         if path not in self._functions:
             self._functions[path] = {one.name: one for one in self._calls.get(path, ())}
         return self._functions[path].get(name)
+
+
+def at_top(text: str, line: int) -> bool:
+    """Whether a line of Python stands in no function, class or loop."""
+    try:
+        nodes = [*ast.walk(ast.parse(text))]
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    inner = [node for node in nodes if isinstance(node, INNER)]
+    return not any(node.lineno <= line <= (node.end_lineno or node.lineno) for node in inner)
+
+
+def is_by(text: str, line: int, other: int) -> bool:
+    """Whether who comes by the other line of a text comes by this one: its block holds that."""
+    lines = text.split("\n")[min(line, other) - 1 : max(line, other)]
+    deep = [len(one) - len(one.lstrip()) for one in lines if one.strip()]
+    return min(deep) == deep[0 if line <= other else -1]
 
 
 def _goes_on(around: str) -> bool:

@@ -9,6 +9,7 @@ import msgspec
 
 from syncguard.judge.called import Function, Where
 from syncguard.judge.entries import Callers
+from syncguard.judge.warmth import is_dead
 from syncguard.made_up import MadeUp
 from syncguard.places import Places
 from syncguard.texts import Files
@@ -41,14 +42,18 @@ def forsaken(
     unseen is none of the latter."""
     above = _above(asked, callers, hot)
     tops = {where for where in above if not callers.get(where)}
-    told = unheard(_functions({*asked, *tops}, calls), callers, files)
-    over = {where for where in left_over(told, calls, files) if not made_up.may_fetch(where)}
+    told = unheard(_functions({*asked, *tops}, calls), callers, files, places)
+    unused = {where for where, text in told.items() if is_dead(text) and not made_up.may_fetch(where)}
+    lasting = {where: text for where, text in told.items() if where not in unused}
+    over = {where for where in left_over(lasting, calls, files) if not made_up.may_fetch(where)}
     lone = _only_by(tops & told.keys(), above, callers)
     called = {*left_to([where for where in asked if where in lone - tops], callers, lone, files, places)}
     dead = _only_by(tops & over, above, callers)
     said = {where: _said(where, tops, callers, told) for where in called - told.keys()} | told
     left = {where: f"{said[where]}, but others of its file" for where in over}
     left |= {where: f"{said[where]}, but others of that file" for where in called & dead}
+    gone = _only_by(tops & unused, above, callers)
+    left |= {where: said[where] for where in unused | (called & gone)}
     return Forsaken(said, left)
 
 

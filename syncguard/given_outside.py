@@ -12,7 +12,7 @@ from syncguard.judge.called import Where
 from syncguard.judge.opted import BY_DEFAULT
 from syncguard.kinship import Kinship
 from syncguard.terms import Fact
-from syncguard.texts import Files, outermost
+from syncguard.texts import Files
 from syncguard.turned_outside import is_set
 
 DEFAULT: Final = re.compile(r"`([\w.]+)` is `([^`]*)`")
@@ -71,7 +71,7 @@ def _asked_so(defaults: dict[str, str], owner: Where, method: str, kinship: Kins
 def _is_set(name: str, owner: Where, files: Files, kinship: Kinship) -> bool:
     """Whether another file that names the class sets such an attribute of something; or one does that does not, where
     nothing else there has one."""
-    path, package = owner[0], outermost(owner[0])
+    path, package = owner[0], files.home(owner[0])
     having = {one for had in (name, f"_{name}") for one in kinship.naming(had, package)} - {path}
     setting = [one for one in sorted(having) if is_set(name, [one], files)]
     naming = kinship.naming(owner[1], package) if setting else []
@@ -83,7 +83,7 @@ def _is_set(name: str, owner: Where, files: Files, kinship: Kinship) -> bool:
 
 def _made_so(names: dict[str, str], owner: Where, files: Files, kinship: Kinship) -> bool:
     """Whether another file makes an object of a class with such an argument."""
-    others = [one for one in kinship.naming(owner[1], outermost(owner[0])) if one != owner[0]]
+    others = [one for one in kinship.naming(owner[1], files.home(owner[0])) if one != owner[0]]
     made = re.compile(rf"(?<!class )\b{owner[1]}\(")
     making = [one for one in others if files.has(one, made)]
     places = _places(kinship.parsed(owner), MADE) if making else []

@@ -11,7 +11,7 @@ from typing import Final
 
 from syncguard.judge.called import Where
 from syncguard.places import Places
-from syncguard.texts import Files, outermost
+from syncguard.texts import Files
 
 MOST: Final = 600  # files that are asked whether they have a class
 DEEPEST: Final = 12  # classes above another one, or below it
@@ -60,7 +60,7 @@ class Kinship:
             if self.text((where[0], name)):
                 yield where[0], name
             else:
-                yield from [(path, name) for path in self._with_class(name, outermost(where[0]))]
+                yield from [(path, name) for path in self._with_class(name, self._files.home(where[0]))]
 
     def _with_class(self, name: str, package: str) -> list[str]:
         if (package, name) not in self._having:
@@ -71,7 +71,7 @@ class Kinship:
     def _heirs(self, where: Where) -> Iterator[Where]:
         path, name = where
         heir = re.compile(rf"^class (\w+)\([^):]*\b{name}\b[^):]*\)", re.MULTILINE)
-        for one in self.naming(name, outermost(path)):
+        for one in self.naming(name, self._files.home(path)):
             if self._files.has(one, heir):
                 yield from [(one, met[1]) for met in heir.finditer(self._files.text(one))]
 

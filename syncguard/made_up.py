@@ -10,7 +10,7 @@ from typing import Final
 
 from syncguard.judge.called import Where
 from syncguard.places import Places
-from syncguard.texts import Files, module_name, outermost
+from syncguard.texts import Files, module_name
 
 BRINGS: Final = re.compile(r"\bimport_module\(\s*[rRfF]*([\"'])(?P<text>[^\"'\n]*)\1(?P<more>\s*(?:[+%]|\.format\b))?")
 FILLED: Final = "{"
@@ -37,7 +37,7 @@ class MadeUp:
     def brings(self, path: str, asked: bool = False) -> bool:
         """Whether a file may be brought in by a text; if it is `asked`, by one that asks for something by a made-up
         name, and calls or returns it."""
-        package = outermost(path)
+        package = self._files.home(path)
         if not package:
             return False
         name = _dotted(path, package)
@@ -53,7 +53,7 @@ class MadeUp:
     def _asks(self, where: Where) -> bool:
         """Whether another file may ask a module, or what it has made of a class, for a function by a made-up name."""
         path, (owner, _, method) = where[0], where[1].partition(".")
-        package = outermost(path)
+        package = self._files.home(path)
         name = owner if method else module_name(path)
         naming = self._files.naming({name}, package)[name] if package else []
         others = [one for one in naming if one != path and one.endswith(".py") and not self._places.is_test(one)]
@@ -86,13 +86,13 @@ class MadeUp:
         return self._brought[package]
 
     def _written(self, package: str) -> Iterator[tuple[str, bool, bool]]:
-        top = os.path.basename(package)
+        top = f"{os.path.basename(package)}." if _root(package) != package else ""
         for one in self._files.naming({"import_module"}, package)["import_module"]:
             if one.endswith(".py") and not self._places.is_test(one):
                 asks = _runs(self._files.text(one))
                 for met in BRINGS.finditer(self._files.text(one)):
                     text, filled, _ = met["text"].partition(FILLED)
-                    if text.startswith(f"{top}.") or text == top:
+                    if f"{text}.".startswith(top):
                         yield text, not (filled or met["more"]), asks
 
 
@@ -131,5 +131,10 @@ def _end(text: str, begin: int) -> int:
 
 def _dotted(path: str, package: str) -> str:
     """The name by which a module is imported."""
-    inside = os.path.relpath(path, os.path.dirname(package)).removesuffix(".py")
+    inside = os.path.relpath(path, _root(package)).removesuffix(".py")
     return inside.removesuffix(f"{os.sep}__init__").replace(os.sep, ".")
+
+
+def _root(package: str) -> str:
+    """The folder from which a package is imported; of an application its own."""
+    return os.path.dirname(package) if os.path.isfile(os.path.join(package, "__init__.py")) else package

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
@@ -12,7 +11,7 @@ import msgspec
 
 from syncguard.judge.called import Mention
 from syncguard.places import Places
-from syncguard.texts import SAID, TEXT, Files, Remembered, packages
+from syncguard.texts import SAID, TEXT, Files, Remembered
 
 OTHERS: Final = r"\b(?:set|frozenset|dict|list|tuple|str|bytes)\([^()\n]*\)\.\w+"  # methods of Python's own
 APART: Final = re.compile(f"{SAID}|{TEXT}|{OTHERS}", re.DOTALL | re.MULTILINE)
@@ -41,7 +40,7 @@ class Mentions:
 
     def _every(self, name: str, told_by: tuple[str, ...]) -> Iterator[Mention]:
         if told_by not in self._around:
-            tops = {top for path in told_by for top in [*packages(os.path.dirname(path))][-1:]}
+            tops = {top for path in told_by if (top := self._files.home(path))}
             paths = {*self._files.known, *(path for top in tops for path in self._files.inside(top))}
             self._around[told_by] = sorted(path for path in paths if not self._places.is_test(path))
         yield from self.within([path for path in self._around[told_by] if self._holds(path, name)], name)

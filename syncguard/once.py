@@ -17,7 +17,7 @@ from syncguard.kinship import Kinship
 from syncguard.made_up import MadeUp
 from syncguard.places import Places
 from syncguard.terms import Fact
-from syncguard.texts import Files, outermost
+from syncguard.texts import Files
 
 MOST: Final = 96  # files that have the name of a module, or that under which it is kept
 NEAR: Final = 96  # characters before a name that tell what is done with it
@@ -130,7 +130,7 @@ class Once:
 
     def _every(self, where: Where) -> Iterator[At]:
         """The places that call a module; none where something else may, or what is kept otherwise."""
-        owner, package = where[1].rpartition(".")[0], outermost(where[0])
+        owner, package = where[1].rpartition(".")[0], self._files.home(where[0])
         text = self._text(where)
         if not text or not package or "." in owner or self._is_decorated(where):
             return

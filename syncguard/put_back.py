@@ -12,7 +12,7 @@ from syncguard.judge.called import Function, Where, innermost, last_part
 from syncguard.judge.made import class_of
 from syncguard.kinship import Kinship
 from syncguard.places import Places
-from syncguard.texts import Files, outermost
+from syncguard.texts import Files
 
 KEEPS: Final = ("but only where what is kept is not there yet", "but only on the first step")
 Calls = Mapping[str, tuple[Function, ...]]
@@ -58,7 +58,7 @@ class PutBack:
 
     def _from_without(self, asked: set[str], owner: Where) -> bool:
         """Whether another file that names the class does to an object, at every step."""
-        package = outermost(owner[0])
+        package = self._files.home(owner[0])
         naming = [one for one in self._kinship.naming(owner[1], package) if one != owner[0]]
         given = re.compile(
             rf"^([ \t]*)[\w.]+(?<!\bself)\.(?:{'|'.join(sorted(asked))})[ \t]*=[ \t]*(?:None|True|False)\b",

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
+from syncguard.read.application import Project, files_of, project_of
 from syncguard.read.project import INSTALLED, MARKS, listing
 from syncguard.read.source import Source, read
 from syncguard.read.words import FEW, Wanted, numbers_of
@@ -17,6 +18,9 @@ from syncguard.read.words import FEW, Wanted, numbers_of
 READABLE: Final = (".py", ".pyi", ".pyx", ".ipynb", ".yaml", ".yml", ".gin")  # which may say what is made
 SCRIPTS: Final = 300  # that are looked at beside a package
 DEEP: Final = 2  # folders below the top
+HUB: Final = "hubconf.py"  # what `torch.hub` takes out of a repository
+MODULES: Final = 3  # files that may be there for whoever copies them
+PROGRAM: Final = ("__main__", "argparse", "ArgumentParser", "argv", "hydra", "fire", "click", "absl")
 ENVIRONMENT: Final = ("pyvenv.cfg", "node_modules", *INSTALLED)  # what tells a folder of other people's files
 # What no code reads, and a text that it may.
 SAID: Final = r"""#[^\n]*|^__all__\b[^\])]*|(?<![fF])(?<![fF][rR])(?:'''|\"\"\")(?:\\.|.)*?(?:'''|\"\"\")"""
@@ -60,11 +64,49 @@ class Files:
         self._has: dict[tuple[str, re.Pattern[str]], bool] = {}
         self._listed: dict[str, str] = {}
         self._code: dict[str, str] = {}
+        self._projects: dict[str, Project] = {}  # by folder
+        self._every: dict[str, tuple[str, ...]] = {}
+        self._started: dict[str, bool] = {}
+
+    def home(self, path: str) -> str:
+        """The folder of the files that may have a name for what stands in a file: of all its application, or of the
+        outermost package around it, or what stands in place of one; "" where nobody knows."""
+        if self.is_ours(path):
+            return self._project(path).top
+        return outermost(path) or _below(self._project(path).top, path)
+
+    def is_ours(self, path: str) -> bool:
+        """Whether a file stands in an application: it is started where it lies, and nobody else has a name for what is
+        in it."""
+        found = self._project(path)
+        hub = os.path.basename(path) == HUB
+        return bool(found.top) and not (found.installs or hub) and self._is_started(found.top)
+
+    def _project(self, path: str) -> Project:
+        folder = os.path.dirname(path)
+        if folder not in self._projects:
+            found = project_of(folder)
+            self._projects[folder] = found if found.installs or self._whole(found.top) else Project()
+        return self._projects[folder]
+
+    def _whole(self, top: str) -> tuple[str, ...]:
+        """The files of an application, whose folders are gone through once."""
+        if top not in self._every:
+            self._every[top] = files_of(top)
+        return self._every[top]
+
+    def _is_started(self, top: str) -> bool:
+        """Whether a project is more than a few files, one of which is a program."""
+        if top not in self._started:
+            code = [path for path in self._whole(top) if path.endswith(".py")]
+            self._started[top] = len(code) > MODULES and any(self._met(path, Wanted(PROGRAM)) for path in code)
+        return self._started[top]
 
     def inside(self, package: str) -> Iterable[str]:
         """The files of a package, which is walked once, and as far as they are asked for."""
         if package not in self._inside:
-            self._inside[package] = Remembered(files_in(package, deep=True))
+            every = self._every.get(package)
+            self._inside[package] = Remembered(iter(every) if every else files_in(package, deep=True))
         return self._inside[package]
 
     def text(self, path: str) -> str:
@@ -133,7 +175,8 @@ class Files:
     def _beside(self, package: str) -> Iterable[str]:
         """The scripts of a package's project, which are looked for once."""
         if package not in self._scripts:
-            self._scripts[package] = Remembered(islice(scripts_beside(package), SCRIPTS))
+            beside = () if self._every.get(package) else islice(scripts_beside(package), SCRIPTS)
+            self._scripts[package] = Remembered(iter(beside))
         return self._scripts[package]
 
     def _met(self, path: str, wanted: Wanted) -> list[str]:
@@ -143,6 +186,12 @@ class Files:
                 return []
             self._words[path] = numbers_of(self.text(path))
         return wanted.among(self._words[path])
+
+
+def _below(top: str, path: str) -> str:
+    """The folder in the top one of a project, in which a file stands; "" where it stands in the top itself."""
+    first, deeper, _ = path.removeprefix(top).lstrip(os.sep).partition(os.sep) if top else ("", "", "")
+    return os.path.join(top, first) if deeper else ""
 
 
 def once(text: str, name: str, within: tuple[int, int] = (0, 0)) -> bool:

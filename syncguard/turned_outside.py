@@ -8,7 +8,7 @@ from typing import Final
 
 from syncguard.judge.opted import BY_DEFAULT
 from syncguard.terms import Fact
-from syncguard.texts import BRINGS, Files, outermost
+from syncguard.texts import BRINGS, Files
 
 OF_CLASS: Final = re.compile(r"`(?:\w+\.)*(\w+)\.(\w+)` is ")
 BY_NAME: Final = re.compile(r"\bsetattr\(|\b__dict__\b|\bvars\(|\b__setattr__\(")
@@ -38,7 +38,7 @@ def is_set(name: str, paths: list[str], files: Files) -> bool:
 
 
 def _is_set(owner: str, name: str, path: str, files: Files) -> bool:
-    package = outermost(path)
+    package = files.home(path)
     naming = files.naming({owner, name}, package)
     is_class = re.compile(rf"^[ \t]*class {owner}\b", re.MULTILINE)
     having = [one for one in naming[owner] if files.has(one, is_class)]

@@ -9,18 +9,25 @@ from typing import Final
 
 from syncguard.brings import bare, picked, runs_in, taken_whole
 from syncguard.judge.called import Function, Where
-from syncguard.texts import SAID, Files, module_name, once, outermost
+from syncguard.judge.warmth import UNUSED, is_dead
+from syncguard.looked_up import looked_up
+from syncguard.places import Places
+from syncguard.texts import SAID, Files, module_name, once
 
+UNHEARD: Final = "nothing in its package names"
 FEW: Final = 3  # files of a package that is there for what calls it from outside
 SOME: Final = 2  # functions of a file that other files of its package take, or what an `__init__.py` does
 NOT_IN: Final = r"(?<![\w.])"  # a longer name, or what another one has
 
 
-def unheard(asked: Iterable[tuple[str, Function]], called: Container[Where], files: Files) -> dict[Where, str]:
+def unheard(
+    asked: Iterable[tuple[str, Function]], called: Container[Where], files: Files, places: Places
+) -> dict[Where, str]:
     """What is said of those of these functions that nothing in their package calls, nor in what is checked beside it,
-    for a name that it takes stands nowhere: neither in tests nor in texts. Of other files their calls are known."""
+    for a name that it takes stands nowhere: neither in tests nor in texts. Of other files their calls are known. Who
+    looks for it in an application finds it by no other name either."""
     lone = [(path, function, _names(path, function, files)) for path, function in asked]
-    placed = [(path, function, names, outermost(path)) for path, function, names in lone if names or function.abstract]
+    placed = [(path, function, names, files.home(path)) for path, function, names in lone if names or function.abstract]
     wanted: dict[str, set[str]] = {}
     for _, function, names, package in placed:
         if package and _is_large(package, files):
@@ -31,7 +38,14 @@ def unheard(asked: Iterable[tuple[str, Function]], called: Container[Where], fil
         if package in having:
             where = path, function.name
             told[where] = _told(path, function, names if where not in called else (), having[package], files)
-    return {where: text for where, text in told.items() if text}
+    dead = {path for (path, _), text in told.items() if is_dead(text)}
+    found = {path for path in dead if looked_up(path, files, places)}
+    return {where: _doubted(text) if where[0] in found else text for where, text in told.items() if text}
+
+
+def _doubted(text: str) -> str:
+    """What is said where a name that is made up may be that of what nothing names."""
+    return f"{text.replace(UNUSED, UNHEARD)} yet" if is_dead(text) else text
 
 
 def left_over(
@@ -41,7 +55,7 @@ def left_over(
     says by an `__init__.py` which are there for others, or which belong to a module that this file alone makes: what is
     there for whoever comes from outside stands beside such as nothing takes."""
     asked = {where: told for where, told in unheard.items() if not told.startswith("`")}  # of an abstract class
-    packages = {path: outermost(path) for path, _ in asked}
+    packages = {path: files.home(path) for path, _ in asked}
     own = {(path, f.name): f for path in packages for f in calls.get(path, ())}
     beside = {path: {f.name for f in calls.get(path, ()) if "." not in f.name} for path in packages}
     wanted: dict[str, set[str]] = {}
@@ -87,7 +101,7 @@ def _names(path: str, function: Function, files: Files) -> list[str]:
 def _told(path: str, function: Function, names: Iterable[str], having: Mapping[str, list[str]], files: Files) -> str:
     for name in names:
         if not runs_in(path, name, having[name], files):
-            return f"nothing in its package names `{name}` yet"
+            return f"{UNUSED} `{name}`" if files.is_ours(path) else f"{UNHEARD} `{name}` yet"
     above = function.abstract
     if above and not any(_descends(files.text(other), above) for other in having[above]):
         return f"`{above}` is abstract, and nothing in its package descends from it yet"

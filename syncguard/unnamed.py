@@ -12,7 +12,7 @@ from syncguard.judge.called import Where, last_part
 from syncguard.judge.entries import Callers
 from syncguard.places import Places
 from syncguard.read.project import MARKS
-from syncguard.texts import BRINGS, Files, files_in, is_inner, module_name, outermost, packages
+from syncguard.texts import BRINGS, Files, files_in, is_inner, module_name, packages
 
 PRIVATE: Final = re.compile(r"_[^_].*\.py")
 # What brings modules in by names that are made up or read from the folder.
@@ -39,11 +39,11 @@ def astray(asked: Iterable[str], files: Files, places: Places) -> frozenset[str]
     where nearly all others are named: nobody uses what is in them."""
     around: dict[str, set[str]] = {}
     for path in {*asked}:
-        if (package := outermost(path)) and _is_module(path, places) and not files.has(path, STARTS):
+        if (package := files.home(path)) and _is_module(path, places) and not files.has(path, STARTS):
             around.setdefault(package, set()).add(path)
     found = {path for package, some in around.items() for path in _lone(some, package, files, places)}
-    seldom = {package for package in {outermost(path) for path in found} if _takes_most(package, files, places)}
-    return frozenset([path for path in found if outermost(path) in seldom and not _brought_in(path, files, places)])
+    seldom = {package for package in {files.home(path) for path in found} if _takes_most(package, files, places)}
+    return frozenset([path for path in found if files.home(path) in seldom and not _brought_in(path, files, places)])
 
 
 def _lone(paths: Collection[str], package: str, files: Files, places: Places) -> list[str]:
@@ -66,7 +66,7 @@ def _is_module(path: str, places: Places) -> bool:
 def uncalled(asked: Iterable[Where], files: Files, places: Places) -> frozenset[Where]:
     """These of the private functions that are asked about, which their own files do not name: those that no other file
     of their package does, but for tests."""
-    known = {where: outermost(where[0]) for where in asked}
+    known = {where: files.home(where[0]) for where in asked}
     named_by = _naming(known, files)
     return frozenset(
         [
@@ -91,7 +91,7 @@ def left_to(
     it."""
     calling = {where: {caller for caller, _, _ in callers.get(where, ())} for where in among}
     leading = {where: _leading(where, calling) for where in asked if where in calling}
-    every = {one: outermost(one[0]) for ways in leading.values() for one in ways}
+    every = {one: files.home(one[0]) for ways in leading.values() for one in ways}
     for one, others in _naming(every, files).items():
         known = {path for path, _ in calling[one]}
         unseen = (other for other in others if _counts(other, one[0], places) and other not in known)
@@ -103,13 +103,13 @@ def left_to(
 def lonely(functions: Collection[Where], callers: Callers, files: Files, places: Places) -> bool:
     """Whether nobody may call one of these functions but those that are known to: the code of no other file of the
     package names it, nor does an `__init__.py` bring it in for others."""
-    for where, others in _naming({one: outermost(one[0]) for one in functions}, files).items():
+    for where, others in _naming({one: files.home(one[0]) for one in functions}, files).items():
         known = {caller[0] for caller, _, _ in callers.get(where, ())}
         unseen = [one for one in others if _counts(one, where[0], places) and one not in known]
         handing = [one for one in others if one in known and one != where[0] and "." not in where[1]]
         if any(_hands_on(where[1], files.code(one)) for one in handing if not places.is_test(one)):
             return False
-        if not outermost(where[0]) or any(_may_call(where[1], files.code(one)) for one in unseen):
+        if not files.home(where[0]) or any(_may_call(where[1], files.code(one)) for one in unseen):
             return False
     return True
 
@@ -192,7 +192,7 @@ def _named(path: str, files: Files, places: Places) -> bool:
 def _brought_in(path: str, files: Files, places: Places) -> bool:
     """Whether something around a module may bring it in by a name that is made up, or a project says to start it."""
     folder, name = os.path.split(path)
-    around = [*packages(folder)]
+    around = [*packages(folder)] or [folder]
     inits = [os.path.join(one, "__init__.py") for one in around]
     beside = {*files_in(folder, deep=False), *inits} - {path}
     tops = (os.path.dirname(around[-1]), os.path.dirname(os.path.dirname(around[-1])))

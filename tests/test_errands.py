@@ -382,3 +382,52 @@ def test_what_is_called_around_its_own_steps_takes_them():
     }
     many = "from pkg.core import rolled\n\n\n" + SPLIT[SPLIT.index("def every") :].replace(": torch.Tensor", "")
     assert heats({**files, "pkg/fit.py": many})["pkg/core.py"] == heats(files)["pkg/core.py"]
+
+
+STEPS = """
+import torch
+
+
+def denoise(model, x: torch.Tensor, times):
+    for t in times:
+        x = model(x, t)
+    return x
+"""
+TURNS = """
+from fire import Fire
+
+from pkg.steps import denoise
+
+
+def main(model, parts, xs):
+    {before}
+    for x in xs:
+        {inside}
+        {calls}
+        for row in x:
+            {row}
+
+
+{starts}
+"""
+
+
+@pytest.mark.parametrize("starts", ["Fire(main)", "if __name__ == '__main__':\n    main()"])
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ({"inside": "total(x)"}, "amortized"),
+        ({"inside": "if x:\n            total(x)"}, "amortized"),
+        ({"inside": "total(x)", "calls": "if x:\n            denoise(model, x, 9)"}, "unknown"),
+        ({"row": "total(row)"}, "unknown"),
+        ({"inside": "total(x)", "calls": "print(x)"}, "unknown"),
+        ({"inside": "for part in x:\n            total(part)"}, "unknown"),
+    ],
+)
+def test_around_what_takes_the_steps_in_another_file(lines, told, starts):
+    names = ("before", "inside", "row")
+    text = TURNS.format(**{**dict.fromkeys(names, "pass"), "calls": "denoise(model, x, 9)", **lines, "starts": starts})
+    parts = "import torch\n\n\ndef total(x: torch.Tensor):\n    print(x.item())\n"
+    files = {"pkg/__init__.py": "", "pkg/parts.py": parts, "pkg/steps.py": STEPS}
+    run = text.replace("from pkg", "from pkg.parts import total\nfrom pkg", 1)
+    assert heats({**files, "pkg/run.py": run})["pkg/parts.py"] == told

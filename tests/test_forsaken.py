@@ -43,7 +43,7 @@ def test_what_may_be_there_for_others_is_shown_and_says_so():
     "more",
     [
         {"pkg/use.py": "from pkg.low import low\n"},  # it may call it unseen
-        {"pkg/use.py": "from pkg import ops\n\nops.top(1)\n"},
+        {"pkg/use.py": "from pkg import ops\n\nfor n in range(9):\n    ops.top(n)\n"},
         {"pkg/use.py": "from pkg.low import low\n\n\ndef use(x):\n    return low(x)\n", "train.py": "pkg.use.use()\n"},
         {"pkg/__init__.py": "from .low import low\n\n__all__ = ['low']\n"},
     ],

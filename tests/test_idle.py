@@ -63,7 +63,7 @@ def test_what_setup_alone_calls(more):
         {"pkg__other": CALL.format("rows")},
         {"pkg__other": "from pkg.ops import table\n"},  # whoever has it from there
         {"pkg____init__": "from .ops import table\n"},
-        {"pkg__part____init__": "from ..ops import table\n\nROWS = table(3, 'cuda')\n"},
+        {"pkg__part____init__": "from ..ops import table\n\nROWS = [table(n, 'cuda') for n in range(9)]\n"},
         {"pkg__other": "from pkg.ops import first\n"},
         {"pkg__ops": OPS + "\n\ndef more(rows):\n    return first(rows)\n"},
         {"pkg__ops": OPS + "\n\nEVERY = [table]\n"},

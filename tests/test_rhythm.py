@@ -132,6 +132,24 @@ def test_the_way_out_of_the_loop():
     assert heats("if step >= total:", "            continue") == ["hot"]
 
 
+@pytest.mark.parametrize(
+    ("test", "leaves", "told"),
+    [
+        ("if done:", "if done:\n            break", "amortized"),
+        ("if done or step % 10 == 0:", "if done:\n            print(step)\n            return", "amortized"),
+        ("if not done:", "if done:\n            break", "hot"),
+        ("if done:", "if done:\n            continue", "hot"),
+        ("if done:", "if done:\n            print(step)", "hot"),
+        ("if done or step > 9:", "if done:\n            break", "hot"),
+        ("if args.up:", "if done:\n            break", "hot"),
+        ("for y in x:\n          if done:", "if done:\n            break", "hot"),
+    ],
+)
+def test_a_flag_behind_which_the_loop_is_left(test, leaves, told):
+    done = f"done = loss_of(step) > enough\n        {test}"
+    assert heats(done, f"        {leaves}") == [told]
+
+
 def test_functions_that_ask_one_another_come_to_an_end():
     text = """
     import torch

@@ -114,3 +114,11 @@ def test_a_name_that_is_taken_of_itself_ends(rows):
     helper = "def longest(rows):\n    return max(rows)\n\n\n"
     text = f"import torch\n\n\n{helper}def prepare(data, row, a, b):\n    return longest({rows}), data.max().item()\n"
     assert found({"pkg/__init__.py": "", "pkg/rows.py": text})["pkg/rows.py"].code == "SG201"
+
+
+def test_sizes_of_what_is_on_the_host_are_sent_all_the_same():
+    core = "import torch\n\n\ndef padded(net, rows):\n    return torch.tensor([len(rows), *[x.shape[0] for x in rows]]"
+    call = "padded(net, [torch.ones(n) for n in data])"
+    run = f"import torch\nfrom .core import padded\n\n\ndef run(net, data):\n    return {call}\n"
+    files = {"pkg/__init__.py": "", "pkg/run.py": run, "pkg/core.py": f"{core}, device=net.device)\n"}
+    assert found(files)["pkg/core.py"].heat == "unknown"

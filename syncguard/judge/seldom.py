@@ -136,7 +136,9 @@ def started(routine: Routine, places: Places) -> bool:
     node, top = routine.node, routine.home.top
     if type(node) is not FUNCTION or routine.owner is not None or routine.closure:
         return False
-    if any(places.is_("cold", "commands", last_name(part)) for part in node.decorators):
+    if places.is_("cold", "starters", routine.given_to) or any(
+        places.is_("cold", "commands", last_name(part)) for part in node.decorators
+    ):
         return True
     tests = [part for part in top.node.body if type(part) is IF and as_script(part.test)] if top is not None else []
     parts = [part for one in tests for part in walk(one.body)]

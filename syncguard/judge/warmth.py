@@ -19,11 +19,13 @@ ASKED = "in a function named for the wait, which its callers ask for, unless ano
 SUMS_UP = "by its name and those beside it, unless another file calls it at every step"
 CROSSES = "what is prepared of texts or images crosses once, unless another file calls it at every step"
 STARTED = "which a person starts"
+ONCE = "which runs once"
 NOW_AND_THEN = ("but only around ", "but only now and then ")
 SLOWER = ("amortized", "cold")
 UNASKED = "but only where an option is set that is off by default"
 UNNAMED = "in a private module that nothing in its package names"
 ASTRAY = "in a module that nothing in its package names, as it names nearly all others"
+UNUSED = "nothing in its project names"
 TEMPLATE = "in a template that nothing imports"
 UNCALLED = "in a function of its package's own that nothing there names"
 ON_HOST = "whose tensors are on the host"
@@ -59,7 +61,12 @@ def for_host(path: tuple[Fact, ...]) -> bool:
 
 def for_start(path: tuple[Fact, ...]) -> bool:
     """Whether a path says that a function is called once for what a person starts: its loops may turn often."""
-    return any(fact.text.endswith(STARTED) for fact in path)
+    return any(fact.text.endswith((STARTED, ONCE)) for fact in path)
+
+
+def is_dead(text: str) -> bool:
+    """Whether this says of what stands in an application that nothing there calls it, so that nobody does."""
+    return UNUSED in text
 
 
 def of_a_run(path: tuple[Fact, ...]) -> bool:

@@ -21,7 +21,7 @@ from syncguard.infer.routine import Env, Frame
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, EITHER, FUNCTION, IF, INDEX, LEAVE, NAME
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, EITHER, FUNCTION, IF, INDEX, LEAVE, LOOP, NAME
 from syncguard.read.walk import walk
 
 SHORT: Final = 8  # statements of a function that only says yes or no
@@ -158,8 +158,27 @@ def _flag(inner: core.Name | core.Attr, outcome: bool, frame: Frame) -> str:
         return LEFT
     if in_first_turn(inner, outcome, frame):
         return FIRST
+    if outcome and type(inner) is NAME and _leaves(inner.id, frame):
+        return LAST
     test = meant(inner, frame, then=True) or raised(inner, frame) if type(inner) is NAME else None
     return gated(test, outcome, frame) if test is not None else ""
+
+
+def _leaves(name: str, frame: Frame) -> bool:
+    """Whether a flag says that the loop of the steps ends with this turn: `if done: break`."""
+    loops = frame.context.loops
+    if not loops or not all(loop.reason for loop in loops) or type(loop := loops[-1].node) is not LOOP:
+        return False
+    tests = [part.test for part in loop.body if type(part) is IF and part.body and _ends(part.body[-1])]
+    return any(type(test) is DO and test.what == "truth" and _is(name, test.args[0]) for test in tests)
+
+
+def _ends(node: Node) -> bool:
+    return type(node) is LEAVE and (node.what == "break" or node.what == "return")
+
+
+def _is(name: str, node: Node) -> bool:
+    return type(node) is NAME and node.id == name
 
 
 def _answered(fn: Node, outcome: bool, frame: Frame) -> str:

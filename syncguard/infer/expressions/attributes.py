@@ -266,6 +266,8 @@ def of_unknown(of: Unknown, name: str, node: core.Attr, frame: Frame) -> Value:
         return Unknown(of.weak)
     if of.batch is not None:
         op = frame.world.op(f"torch.Tensor.{name}")
+        if op is not None and op.returns.startswith("size") and frame.world.is_property(op):
+            return apply(frame, op, node.at, [Tensor(device="host", sure=False, why=of.batch)], {}, ())
         asked = name in ("items", "get", "pop", "copy") or (op is not None and not frame.world.is_property(op))
         return Bound(of, name) if asked else of
     known = frame.world.evidence(node.path, name, frame, node.at)

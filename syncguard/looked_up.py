@@ -1,0 +1,54 @@
+"""A module in, whether a file of its project takes things out of it by names that are made up: `getattr(models, kind)`,
+`models.__dict__[kind]`, `globals()[kind]` beside `from models import *`."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from syncguard.brings import means
+from syncguard.places import Places
+from syncguard.texts import Files, module_name
+
+HINTS: Final = ("getattr", "__dict__", "vars", "globals", "modules")
+ASKS: Final = re.compile(r"\bgetattr\(\s*([\w.]+)\s*,\s*(?![\"'])|\b([\w.]+)\.__dict__\b|\bvars\(\s*([\w.]+)\s*\)")
+OWN: Final = re.compile(  # the same of what a file has itself
+    r"""\b(?:globals|vars)\(\)(?:\s*\[\s*(?!["'])|\.get\(\s*(?!["'])|\.items|\.values)|\bsys\.modules\[__name__\]"""
+)
+WHOLE: Final = re.compile(r"\bfrom\s+([\w.]+)\s+import\s+\*")
+ALIAS: Final = re.compile(r"\bimport\s+(?:[\w., \t]*[., \t])?(\w+)\s+as\s+(\w+)")
+
+
+def looked_up(path: str, files: Files, places: Places) -> bool:
+    """Whether this may be so of a module."""
+    home = files.home(path)
+    around = [*_folders(os.path.dirname(path), home)]
+    names = {module_name(path), *map(os.path.basename, around)}
+    modules = [path, *[os.path.join(one, "__init__.py") for one in around]]
+    having = files.naming(HINTS, home)
+    asking = {one for hint in HINTS for one in having[hint] if one.endswith(".py") and not places.is_test(one)}
+
+    def asks(one: str) -> bool:
+        """Whether a file does so."""
+        text = files.text(one)
+        if OWN.search(text) is not None:
+            return one == path or any(means(dotted, one, at) for dotted in WHOLE.findall(text) for at in modules)
+        return one != path and any(names.issuperset(dotted.split(".")) for dotted in _asked(text))
+
+    return any(map(asks, sorted(asking)))
+
+
+def _folders(folder: str, home: str) -> Iterator[str]:
+    """The folders around a module, up to its home."""
+    while folder != home and os.path.dirname(folder) != folder:
+        yield folder
+        folder = os.path.dirname(folder)
+
+
+def _asked(text: str) -> set[str]:
+    """What a file asks for things by names that are made up, as the modules are called."""
+    of = {next(filter(None, met.groups())) for met in ASKS.finditer(text)}
+    known = {met[2]: met[1] for met in ALIAS.finditer(text)} if of else {}
+    return {known.get(one, one) for one in of}

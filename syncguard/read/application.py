@@ -1,0 +1,119 @@
+"""A folder in, the project out that its code belongs to, and whether that is an application: what people start where it
+lies, and nobody installs, so that nobody else imports it; with the files there that may name what stands in others."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from syncguard.read.project import INSTALLED, listing
+
+REPOSITORY: Final = ".git"
+SIGN: Final = re.compile(  # of the top of a project
+    r"(?:readme|licen[cs]e|requirements|environment)\b.*|\.gitignore|setup\.py|setup\.cfg|pyproject\.toml",
+    re.IGNORECASE,
+)
+BUILT: Final = re.compile(r"PKG-INFO|.*\.(?:dist|egg)-info")
+INSTALLS: Final = {  # what says in each of these that code is installed, and not only settings, or what is compiled
+    "pyproject.toml": re.compile(r"^\[(?:project|build-system|tool\.poetry|tool\.flit\b[^\]]*)\]", re.MULTILINE),
+    "setup.cfg": re.compile(r"^\[(?:metadata|options)\]", re.MULTILINE),
+    "setup.py": re.compile(r"\bpackages\b|\bpy_modules\b|\A(?!.*\bext_modules\b)", re.DOTALL),
+}
+CODE: Final = (".py", ".pyi", ".pyx", ".ipynb", ".yaml", ".yml", ".gin")
+SETTINGS: Final = (  # or data
+    ".json",
+    ".toml",
+    ".cfg",
+    ".ini",
+    ".sh",
+    ".bash",
+    ".bat",
+    ".md",
+    ".rst",
+    ".txt",
+)
+OTHERS: Final = ("node_modules", *INSTALLED)  # people's
+PACKAGE: Final = "__init__.py"  # at the top: somebody imports it where it lies
+ENVIRONMENT: Final = "pyvenv.cfg"
+ENTRIES: Final = 50_000  # of folders; who has more keeps data there
+FILES: Final = 2_000
+LARGE: Final = 200_000  # bytes, of what is no settings
+MANY: Final = 64  # nor are so many in one folder
+
+
+class Project(msgspec.Struct, frozen=True):
+    """The top folder of a project, "" where none is seen, and whether it installs the code that was asked about."""
+
+    top: str = ""
+    installs: bool = True
+
+
+NONE: Final = Project()
+
+
+def project_of(folder: str) -> Project:
+    """The project that a folder belongs to."""
+    top, installs = "", False
+    for one in _above(folder):
+        names = listing(one)
+        if os.path.basename(one) in INSTALLED or any(BUILT.fullmatch(name) for name in names):
+            return NONE
+        installs = installs or any(name in names and _means(os.path.join(one, name)) for name in INSTALLS)
+        if REPOSITORY in names or any(SIGN.fullmatch(name) for name in names):
+            top = one
+        if REPOSITORY in names:
+            break
+    return Project(top, installs or PACKAGE in listing(top)) if top else NONE
+
+
+def files_of(top: str) -> tuple[str, ...]:
+    """The files of a project that may name what stands in others: code and settings; none where these are too many."""
+    found: list[str] = []
+    todo, left = [top], ENTRIES
+    while todo:
+        folder = todo.pop()
+        try:
+            with os.scandir(folder) as scan:
+                entries = list(scan)
+        except OSError:
+            continue
+        left -= len(entries)
+        if any(entry.name == ENVIRONMENT for entry in entries):
+            continue
+        settings = [entry.path for entry in entries if _may_set(entry)]
+        found += [entry.path for entry in entries if entry.name.endswith(CODE)]
+        found += settings if len(settings) <= MANY else []
+        todo += [one.path for one in entries if _is_folder(one)]
+        if left < 0 or len(found) > FILES:
+            return ()
+    return tuple(sorted(found))
+
+
+def _above(folder: str) -> Iterator[str]:
+    """A folder, and those around it."""
+    yield folder
+    while os.path.dirname(folder) != folder:
+        folder = os.path.dirname(folder)
+        yield folder
+
+
+def _means(path: str) -> bool:
+    """Whether a file says that code is installed."""
+    try:
+        text = Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    return INSTALLS[os.path.basename(path)].search(text) is not None
+
+
+def _may_set(entry: os.DirEntry[str]) -> bool:
+    return entry.name.endswith(SETTINGS) and entry.stat(follow_symlinks=False).st_size < LARGE
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    return not (entry.name.startswith(".") or entry.name in OTHERS) and entry.is_dir(follow_symlinks=False)

@@ -1,0 +1,206 @@
+"""What nothing names in an application, whose code nobody installs, is dead: it runs seldom, whatever its name."""
+
+from __future__ import annotations
+
+import pytest
+from packaged import found, heats
+
+SCORE = "import torch\n\n\ndef score(x: torch.Tensor) -> list:\n    return x.unique().tolist()\n"
+NET = """
+import torch
+
+
+class Net(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> list:
+        return x.unique().tolist()
+"""
+TRAIN = "import argparse\n\n\nif __name__ == '__main__':\n    print(argparse.ArgumentParser().parse_args())\n"
+HERE = {"requirements.txt": "torch\n", "train.py": TRAIN, "load.py": "", "models/fit.py": "", "utils/show.py": ""}
+LIBRARY = "[build-system]\nrequires = ['hatchling']\n"
+USE = "\n\n\ndef use(x):\n    return {}\n\n\nALL = map(use, [1])\n"
+ASKED = pytest.mark.parametrize("asked", ["", "models/core.py"])
+
+
+def heat(core: str, more: dict[str, str] | None = None, asked: str = "") -> str:
+    """The heat of what is found in a module of an application."""
+    return heats({**HERE, "models/core.py": core, **(more or {})}, asked)["models/core.py"]
+
+
+@ASKED
+@pytest.mark.parametrize("core", [SCORE, NET])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"models/__init__.py": ""},
+        {"models/fit.py": "# Net and score are gone\n"},
+        {"models/fit.py": "from models.core import Net, score\n"},  # it does nothing with them
+        {"models/fit.py": "class Net:\n    def score(self): ...\n\n\ndef score(): ...\n"},
+        {"config.yaml": "lr: 1  # of Net, by its score\n"},
+        {"pyproject.toml": "[tool.ruff]\nline-length = 120\n"},
+        {"setup.cfg": "[flake8]\nmax-line-length = 120\n"},
+        {"setup.py": "from setuptools import setup\nsetup(name='ops', ext_modules=[])\n"},
+        {"models/ops/setup.py": "from setuptools import setup\nsetup(name='ops', packages=['ops'])\n"},
+        {"train.py": TRAIN + "\nprint(getattr(torch.optim, 'SGD'), getattr(settings, name))\n"},
+        {"fit.py": "import argparse, old.parts as parts\nprint(getattr(parts, argparse.name))\n", "old/parts.py": ""},
+    ],
+)
+def test_what_nothing_names_is_dead(asked, core, more):
+    assert heat(core, more, asked) == "cold"
+
+
+@ASKED
+def test_it_says_why(asked):
+    finding = found({**HERE, "models/core.py": NET}, asked)["models/core.py"]
+    assert [fact.text for fact in finding.hot_path] == ["nothing in its project names `Net`"]
+
+
+@ASKED
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"train.py": TRAIN + "from models.core import Net, score" + USE.format("score(x), Net()(x)")},
+        {"load.py": "from models import core" + USE.format("core.score(x), core.Net()(x)")},
+        {"load.py": "from models.core import *" + USE.format("score(x), Net()(x)")},
+        {"load.py": "from models.core import Net as Part, score as rate\nprint(rate(1), Part()(2))\n"},
+        {
+            "models/__init__.py": "from .core import Net, score\n",
+            "load.py": "import models\nmodels.Net(models.score)\n",
+        },
+        {"conf/a.yaml": "_target_: models.core.Net\nloss: models.core.score\n"},
+        {"run.sh": "python train.py --model Net --loss score\n"},
+        {"a/b/c/d/fit.py": "print('Net', 'score')\n"},
+        {"conf/a.json": '{"model": "Net", "loss": "score"}'},
+        {"play.ipynb": '{"cells": [{"cell_type": "code", "source": ["Net()(score(1))"]}]}'},
+        {"load.py": "from models import core\nprint(getattr(core, input()))\n"},
+        {"load.py": "import models.core as parts\nprint(parts.__dict__[input()])\n"},
+        {"models/__init__.py": "from .core import *\n", "load.py": "import models\nprint(vars(models)[input()])\n"},
+        {"load.py": "from models.core import *\nprint(globals()[input()])\n"},
+    ],
+)
+@pytest.mark.parametrize(("core", "was"), [(SCORE, "unknown"), (NET, "hot")])
+def test_what_something_may_name_is_as_warm_as_it_was(asked, more, core, was):
+    assert heat(core, more, asked) == was
+
+
+@ASKED
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"pyproject.toml": LIBRARY},
+        {"setup.cfg": "[metadata]\nname = models\n"},
+        {"setup.py": "from setuptools import setup\nsetup(name='models', packages=['models'])\n"},
+        {"models/setup.py": "from setuptools import setup\nsetup(name='models')\n"},
+        {"__init__.py": ""},  # a part of somebody else's
+        {"train.py": "", "load.py": ""},  # nothing is started
+        {"requirements.txt": "", "PKG-INFO": "Name: models\n"},
+    ],
+)
+def test_what_others_may_import_is_as_warm_as_it_was(asked, more):
+    assert heat(SCORE, more, asked) == "unknown"
+
+
+def test_what_a_hub_takes_is_there_for_others():
+    assert heats({**HERE, "hubconf.py": SCORE})["hubconf.py"] == "unknown"
+
+
+def test_a_folder_that_says_nothing_is_no_application():
+    files = {name: text for name, text in HERE.items() if name != "requirements.txt"}
+    assert heats({**files, "models/core.py": SCORE})["models/core.py"] == "unknown"
+
+
+@ASKED
+def test_what_dead_code_alone_calls_is_dead(asked):
+    user = "from models.core import score\n\n\ndef rank(x):\n    return score(x)\n"
+    more = {".git/HEAD": "", "models/rank.py": user}
+    assert heat(SCORE, more) == "cold"
+    more = {**more, "train.py": TRAIN + "from models.rank import rank\nfor n in range(99):\n    rank(n)\n"}
+    assert heat(SCORE, more, asked) == "unknown"
+
+
+RANK = "from models.core import score\n\n\ndef rank(x):\n    return score(x)\n"
+
+
+@pytest.mark.parametrize(
+    ("load", "told"),
+    [
+        ("from models.core import score\n\nprint(score(1))\n", "cold"),
+        ("from models.core import score\n\nif __name__ == '__main__':\n    with None:\n        score(1)\n", "cold"),
+        ("from models import core\n\nTABLE = core.score(1)\n", "cold"),
+        ("from models.core import score\n\nfor n in range(9):\n    if n:\n        print(score(n))\n", "unknown"),
+        ("from models.core import score\n\nprint([score(n) for n in range(9)])\n", "unknown"),
+        ("from models.core import score\n\nprint([\n    score(n)\n    for n in range(9)\n])\n", "unknown"),
+        ("from models.core import score\n\nALL = lambda: score(1)\n", "unknown"),
+        ("from models.core import score\n\n\nclass Part:\n    kept = score(1)\n", "unknown"),
+    ],
+)
+@pytest.mark.parametrize("loop", [False, True])
+def test_what_the_top_of_a_file_calls_runs_once(load, told, loop):
+    rows = "import torch\n\n\ndef score(x: torch.Tensor):\n    for row in x:\n        print(row.item())\n"
+    more = {".git/HEAD": "", "load.py": load, "utils/score.py": "from models.core import score\n"}
+    assert heat(rows if loop else SCORE, more) == ("unknown" if loop else told)
+
+
+def test_who_brings_it_in_and_lets_it_be_calls_nothing():
+    load = "from models.core import score\n\n\nclass Data:\n    def setup(self, x):\n        self.x = score(x)\n"
+    files = {".git/HEAD": "", "load.py": load}
+    other = "from models.core import score\n\n\ndef show(x):\n    return x  # not its score\n"
+    assert heat(SCORE, files) == "cold"
+    assert heat(SCORE, {**files, "utils/show.py": other}) == "cold"
+    assert heat(SCORE, {**files, "utils/show.py": RANK.replace("rank", "show")}) == "cold"  # nothing calls that
+    often = "from models.core import score\n\n\nclass Often:\n    def often(self, x):\n        return score(x)\n"
+    for text in (often, often.replace("score\n", "score as total\n", 1).replace("score(", "total(")):
+        used = {"utils/show.py": text, "train.py": f"{TRAIN}often = Often().often\n"}
+        assert heat(SCORE, {**files, **used}) == "unknown"
+
+
+BASE = """
+class Base:
+    def __init__(self):
+        self.create()
+
+    def create(self):
+        pass
+
+    def often(self):
+        pass
+"""
+TASK = """
+import torch
+from core.envs.base import Base
+
+
+class Task(Base):
+    def {name}(self):
+        self._limits(torch.zeros(3, device="cuda"))
+
+    def _limits(self, x):
+        self.limits = x.tolist()
+"""
+
+
+@pytest.mark.parametrize("project", [{}, {"setup.py": "from setuptools import setup\nsetup(packages=['core'])\n"}])
+@pytest.mark.parametrize(("name", "told"), [("create", "cold"), ("often", "unknown")])
+def test_what_a_constructor_of_a_base_calls_is_setup_in_folders_without_packages_as_well(project, name, told):
+    run = "from core.envs.task import Task\n\nenv = Task()\nfor n in range(9):\n    env.often()\n"
+    files = {".git/HEAD": "", "core/__init__.py": "", "core/envs/base.py": BASE, "run.py": run}
+    task = {"core/envs/task.py": TASK.format(name=name)}
+    assert heats({**HERE, **files, **project, **task})["core/envs/task.py"] == told
+
+
+STREAM = """
+import torch
+
+
+def stream(net, x: torch.Tensor):
+    def made(n):
+        return net(x + n).sum().item()
+
+    {gives}
+"""
+
+
+@pytest.mark.parametrize("gives", ["return [made(n) for n in range(x.shape[0])]", "return map(made, range(9))"])
+def test_a_function_inside_another_one_may_be_called_in_each_turn(gives):
+    run = "from models.core import stream\n\nprint(stream(print, 1))\n"
+    assert heat(STREAM.format(gives=gives), {".git/HEAD": "", "load.py": run}) == "unknown"
