@@ -43,6 +43,50 @@ def ripe(step, n=10):
     return step % n == 0
 
 
+class Pace:
+    def __init__(self, n, marked):
+        self.n, self.marked = n, marked
+        self.step = self.last = 0
+
+    @property
+    def due(self):
+        return self.n > 0 and self.step % self.n == 0
+
+    @property
+    def early(self):
+        return self.step < self.n
+
+    def picks(self, step):
+        if (step % self.n == 0 or step in self.marked) and step > 0:
+            return True
+        return False
+
+    def names(self, step):
+        found = step % self.n == 0
+        return found
+
+    def raises(self, step):
+        found = False
+        if step % self.n == 0:
+            found = True
+        return found
+
+    def follows(self, step):
+        if step - self.last >= self.n:
+            self.last = step
+            return True
+        return False
+
+    def improves(self, score):
+        if score - self.last >= self.n:
+            self.last = score
+            return True
+        return False
+
+
+pace = Pace(10, [3, 5])
+
+
 def odd(step):
     for n in (1, 2):
         if step > n:
@@ -91,6 +135,14 @@ def fit(model, loader, optimizer, args, enough, total=100):
         "if step >= coming:\n            coming = step + args.every",
         "if every(step):",
         "if ripe(step):",
+        "if step in args.often or step % 10 == 0:",
+        "if step - last >= 100:\n            last = step",
+        "if pace.due:",
+        "if not pace.due:\n            continue\n        if True:",
+        "if pace.picks(step):",
+        "if pace.names(step):",
+        "if pace.raises(step):",
+        "if pace.follows(step):",
     ],
 )
 def test_now_and_then(test):
@@ -115,6 +167,11 @@ def test_now_and_then(test):
         "if count > last:\n            last = count",
         "if time.time() - last < 10:",
         "if odd(step):",
+        "if step in args.often or step % 10 == 1 or args.all:",
+        "if loss - last >= 100:\n            last = loss",
+        "if not pace.due:",
+        "if pace.early:",
+        "if pace.improves(args.score):",
     ],
 )
 def test_at_most_steps(test):
