@@ -14,6 +14,7 @@ from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Context
 from syncguard.judge.alone import abstract, alone, asked_by, called_by_name, of_class
 from syncguard.judge.behind import runs_itself
+from syncguard.judge.built import MADE
 from syncguard.judge.called import Asking, Called, Function, Where
 from syncguard.judge.calling import is_open
 from syncguard.judge.chosen import by_key
@@ -236,12 +237,17 @@ def behind(
                 asked.setdefault(where, texts).intersection_update(texts)
     for where, told in [*found.items()]:
         lifts = [asked[one] for one in _around(where) if one in asked]
-        if kept := tuple([fact for fact in told if all(bare(fact) in texts for texts in lifts)]):
+        if kept := tuple([fact for fact in told if _by_class(fact) or all(bare(fact) in texts for texts in lifts)]):
             found[where] = kept
         else:
             del found[where]
     elsewhere = _from_elsewhere(files, callers, found, gpuless)
     return {where: _together(found.get(where, ()), elsewhere.get(where, ())) for where in {**found, **elsewhere}}
+
+
+def _by_class(option: Fact) -> bool:
+    """Whether an option is that of all that makes a class: who calls a method has an object already."""
+    return option.text.startswith(MADE)
 
 
 def _around(where: Where) -> Iterator[Where]:
