@@ -159,7 +159,7 @@ def build(args):
 
 def test_who_calls_what_another_file_has_made_asks_for_nothing() -> None:
     made = "self.inner = build(config)"
-    expected = ["in this file made only where `args.kind == \"slow\"` holds"]
+    expected = ['in this file made only where `args.kind == "slow"` holds']
     assert options(made, "from .parts import build", parts=BUILDS) == ("hot", expected)
     asks = BUILDS.replace("Slow()", "Slow() if args.deep else Slow()")
     assert options(made, "from .parts import build", parts=asks) == ("hot", expected)
