@@ -151,13 +151,14 @@ def _calls(
             shared = shared_by_all(around(routine, context) for _, context in calls)
             left = tuple(sorted(frozenset.intersection(*[left_by(routine, one, callee) for one, _ in calls])))
             hands = frozenset.intersection(*[handed_by(routine, one, callee) for one, _ in calls])
-            needs = ways.needs_of([context for _, context in calls], routine) if step is None else ()
+            needs, way = ways.needs_of([one for _, one in calls], routine) if step is None else ((), ())
             given = handing(routine, calls, callee, ways.world)
             yield Called(
                 callee.home.path, shared_as(callee), at[0], *reason,
                 options=shared, left=left, hands=tuple(sorted(hands)), needs=needs,
                 gives=ways.gives(routine, calls, callee), asks=ways.asks(routine, calls) if step is None else (),
                 host=given.host, pieces=given.pieces, always=given.always, there=given.there,
+                way=way,
             )  # fmt: skip
             break
         else:
@@ -196,7 +197,8 @@ def reached(files: dict[str, tuple[Function, ...]], callers: Callers) -> dict[Wh
             where = (call.path, call.name)
             if where in found or where not in cold or (free and (call.options or function.options)):
                 continue
-            way = entries.way((path, function.name), call.needs) if call.needs else hot or ()
+            asks = call.asks if function.heat != "hot" and not call.step else ()
+            way = entries.way((path, function.name), call.needs, asks=asks) if call.needs or asks else hot or ()
             if way is None:
                 late.append((path, function, hot))
                 continue

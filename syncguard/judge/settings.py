@@ -92,14 +92,17 @@ def _outdated(node: Node, place: Place) -> bool:
 
 
 def _leads_out(node: Node, place: Place) -> bool:
-    """Whether a setting says which of two ways a function goes, and it gives back what comes of this one at once:
-    `if cfg.plans: return self.plan(x)`."""
+    """Whether a setting says which of two ways a function goes, and this one is that of another function, whose result
+    it gives back at once: `if cfg.plans: return self.plan(x)`."""
     asked, function = read_of(node) if type(node) is ATTR else None, place.routine.node
     if asked is None or type(function) is not FUNCTION or not _carried(asked, place):
         return False
     tests = [part for part in function.body if type(part) is IF and part.test.at == node.at and not part.orelse]
     last = tests[0].body[-1] if tests else None
-    return type(last) is LEAVE and last.what == "return" and type(last.value) is CALL
+    given = last.value if type(last) is LEAVE and last.what == "return" else None
+    me = function.params[0].name if function.params else ""
+    calls = [part.fn for part in walk(given) if type(part) is CALL] if given is not None else []
+    return any(type(fn) is NAME or (type(fn) is ATTR and fn.path == f"{me}.{fn.name}") for fn in calls)
 
 
 def _requires(node: Node) -> bool:
