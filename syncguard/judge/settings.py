@@ -100,7 +100,7 @@ def _leads_out(node: Node, place: Place) -> bool:
     tests = [part for part in function.body if type(part) is IF and part.test.at == node.at and not part.orelse]
     last = tests[0].body[-1] if tests else None
     given = last.value if type(last) is LEAVE and last.what == "return" else None
-    me = function.params[0].name if function.params else ""
+    me = function.params[0].name if function.params and place.routine.owner is not None else ""
     calls = [part.fn for part in walk(given) if type(part) is CALL] if given is not None else []
     return any(type(fn) is NAME or (type(fn) is ATTR and fn.path == f"{me}.{fn.name}") for fn in calls)
 
