@@ -251,3 +251,46 @@ def fit(model, loader, optimizer, settings: Settings, often=1, seldom=100):
 def test_every_step_unless_somebody_sets_another_number(test: str, heat: str) -> None:
     found = findings(f"{SHOWS}{TURN}".replace("TEST", test))
     assert [one.heat for one in found if one.code == "SG201"] == [heat]
+
+
+TICKS = """
+import torch
+
+
+def fit(model, loader, optimizer, total, per=1000):
+    seen = ticks = last = bad = 0
+    done = False
+    while True:
+        loss = model(next(loader)).sum()
+        loss.backward()
+        optimizer.step()
+        seen += 32
+        done = seen >= total
+        TEST
+        last = seen
+        ticks += 1
+        if done:
+            break
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "heat"),
+    [
+        ("if not done and ticks != 0 and seen < last + per:\n            continue\n        loss.item()", "amortized"),
+        ("if seen < last + per:\n            continue\n        loss.item()", "amortized"),
+        ("if seen - last < per:\n            continue\n        loss.item()", "amortized"),
+        ("if ticks > 0 and seen < last + per:\n            continue\n        loss.item()", "hot"),
+        ("if done:\n            loss.item()", "amortized"),
+        ("if not done:\n            loss.item()", "hot"),
+        ("if seen < last + per:\n            loss.item()\n            continue", "hot"),
+        ("if seen >= last + per:\n            loss.item()", "hot"),
+        ("if bad == 0:\n            loss.item()", "hot"),
+        ("if ticks == 0:\n            loss.item()", "hot"),
+        ("if ticks == 0:\n            loss.item()\n            ticks += 1", "amortized"),
+        ("if loss < last + per:\n            continue\n        loss.item()", "hot"),
+    ],
+)
+def test_a_mark_that_is_moved_on_behind_a_test(test: str, heat: str) -> None:
+    found = findings(TICKS.replace("TEST", test))
+    assert [one.heat for one in found if one.code == "SG201"] == [heat]

@@ -10,8 +10,9 @@ from syncguard.infer.branches.first_turn import in_first_turn
 from syncguard.infer.branches.keeps import BUILDS, GROWS, held, lacking, renewed, strays, unbuilt
 from syncguard.infer.branches.left_out import is_one
 from syncguard.infer.branches.meant import binders, left_at, meant
+from syncguard.infer.branches.moved_on import moved_on
 from syncguard.infer.branches.queued import queued
-from syncguard.infer.branches.rhythm import MORE, SOME, number_of, raised, rest_of, timed
+from syncguard.infer.branches.rhythm import MORE, OUT, SOME, number_of, raised, rest_of, timed
 from syncguard.infer.branches.sorted_out import sorted_into
 from syncguard.infer.branches.subjects import last_name, value_at
 from syncguard.infer.branches.ungiven import UNMET, UNPROMISED, unmet, unpromised
@@ -47,7 +48,7 @@ def gated(test: Node, outcome: bool, frame: Frame) -> str:
                 return EVERY
             if renewed(operands, found, outcome, frame):
                 return BUILDS
-            return next((gate for gate in found if gate != UNMET), UNMET) if all(found) else ""
+            return next((gate for gate in found if gate not in (UNMET, OUT)), found[0]) if all(found) else ""
     return ""
 
 
@@ -126,7 +127,7 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
             number_of(left), frame
         ) and frame.world.places.is_("gates", "totals", last_name(number_of(right)).lower()):
             return LAST if (what in MORE) is outcome else ""
-    return timed(inner, outcome, frame)
+    return timed(inner, outcome, frame) or moved_on(inner, outcome, frame)
 
 
 def _divided(inner: core.Do, divided: Node, outcome: bool, frame: Frame) -> str:
@@ -161,7 +162,7 @@ def _flag(inner: core.Name | core.Attr, outcome: bool, frame: Frame) -> str:
     if type(inner) is not NAME:
         return answered(inner, outcome, frame, asked=True)
     test = meant(inner, frame, then=True) or raised(inner, frame)
-    return gated(test, outcome, frame) if test is not None else ""
+    return (gated(test, outcome, frame) if test is not None else "") or moved_on(inner, outcome, frame)
 
 
 def _none(inner: Node, outcome: bool, frame: Frame) -> str:
