@@ -27,7 +27,7 @@ from syncguard.judge.made import bare as plain
 from syncguard.judge.made import class_of, made_behind, made_on_host, namers, with_options
 from syncguard.judge.made_with import made_with, unless_made_with
 from syncguard.judge.never_set import Left, left_by_makers, unless_made_so
-from syncguard.judge.opted import off_by_default
+from syncguard.judge.opted import BY_DEFAULT, off_by_default
 from syncguard.judge.processes import gpuless
 from syncguard.judge.reach import behind
 from syncguard.judge.sent import Sent
@@ -139,7 +139,11 @@ class Elsewhere(msgspec.Struct, frozen=True):
     def _asking(self, finding: Finding, where: Where, asks: tuple[Ask, ...]) -> Finding:
         """A finding with the options that other files say it stands behind."""
         kept = self.given.still(where, finding.options, self.places) if finding.options else ()
-        more = untold(finding, self.given.options(where, asks))
+        told = tuple(self.given.options(where, asks))
+        if told and kept:  # what is said with its default says more
+            surer = {question_of(bare(one)) for one in told if BY_DEFAULT in one.text}
+            kept = tuple([one for one in kept if BY_DEFAULT in one.text or question_of(bare(one)) not in surer])
+        more = untold(replace(finding, options=kept), told)
         if more or kept != finding.options:
             finding = replace(finding, options=(*more, *kept))
         return with_options(finding, where, self.options, self.made_for)

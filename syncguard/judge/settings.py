@@ -17,7 +17,7 @@ from syncguard.judge.answered import answer_of
 from syncguard.judge.carried import Asked, carried, read_of
 from syncguard.judge.classes import classes_of
 from syncguard.judge.declared import off_at_first
-from syncguard.judge.defaults import DEEPEST, Place, is_carrier, keywords_of, may_be_data, passed_to, sources_of
+from syncguard.judge.defaults import DEEPEST, Place, is_carrier, keywords_of, passed_to, sources_of
 from syncguard.judge.fields import all_given, has, takes
 from syncguard.judge.settled import outcome_of, told_of
 from syncguard.read import core
@@ -257,8 +257,7 @@ def _handed(param: Param, place: Place) -> bool:
         return False
     given = [told_of(*one) for one in passed_to(param, place)]
     off = [told for told in given if told is not None and told.by and not told.value]
-    none = any(told.value is None for told in off)
-    return bool(given) and len(off) == len(given) and (own or not none or not may_be_data(param, place.frame))
+    return bool(given) and len(off) == len(given) and (own or all(told.value is not None for told in off))
 
 
 def _only_tested(name: str, maker: Routine) -> bool:
