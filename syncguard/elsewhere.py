@@ -54,6 +54,7 @@ from syncguard.turned_outside import is_set, turned_outside
 from syncguard.unheard import unheard
 from syncguard.unnamed import astray, is_handed_on, left_to, lonely, uncalled, unnamed
 
+GIVEN: Final = "` is not None"
 SENDS: Final = ("copy-to-device", "host-data", "built-on-host", "host-index")  # rules of what goes to the device
 Calls = Mapping[str, tuple[Function, ...]]
 Paths = Mapping[Where, tuple[Fact, ...]]
@@ -142,7 +143,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
         told = tuple(self.given.options(where, asks))
         if told and kept:  # what is said with its default says more
             surer = {question_of(bare(one)) for one in told if BY_DEFAULT in one.text}
-            kept = tuple([one for one in kept if BY_DEFAULT in one.text or question_of(bare(one)) not in surer])
+            kept = tuple([one for one in kept if not (one.text.endswith(GIVEN) and question_of(one.text) in surer)])
         more = untold(replace(finding, options=kept), told)
         if more or kept != finding.options:
             finding = replace(finding, options=(*more, *kept))
