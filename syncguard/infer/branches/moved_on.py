@@ -3,6 +3,8 @@ against, `if count < last + n: continue`, `last = count`, or the count itself; o
 
 from __future__ import annotations
 
+from typing import Final
+
 from syncguard.infer.branches.meant import binders, leads, plainly
 from syncguard.infer.branches.rhythm import BACK, LESS, OUT, TURNED
 from syncguard.infer.branches.subjects import path_of
@@ -11,6 +13,8 @@ from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import BIND, CONST, DO, FUNCTION, IF, LEAVE, LOOP, NAME, UPDATE
 from syncguard.read.walk import around, walk
+
+TESTS: Final = frozenset((*TURNED, "=="))
 
 
 def moved_on(inner: Node, outcome: bool, frame: Frame) -> str:
@@ -89,6 +93,6 @@ def _tests(name: str, loop: core.Loop, frame: Frame) -> bool:
     """Whether each turn of a loop binds a name to how a comparison comes out, and else to nothing but yes."""
     bound = [part for part in binders(frame.routine).get(name, ()) if around(loop.at, part.at)]
     values = [part.value if type(part) is BIND else None for part in bound]
-    tests = [value for value in values if type(value) is DO and value.what in (*TURNED, "==")]
+    tests = [value for value in values if type(value) is DO and value.what in TESTS]
     yes = [value for value in values if type(value) is CONST and value.value is True]
     return len(tests) == 1 and len(tests) + len(yes) == len(bound)
