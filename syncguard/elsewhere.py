@@ -59,6 +59,7 @@ from syncguard.turned_outside import UNSEEN, is_set, turned_outside
 from syncguard.unheard import unheard
 from syncguard.unnamed import astray, is_handed_on, left_to, lonely, uncalled, unnamed
 
+GIVEN: Final = "` is not None"
 SENDS: Final = ("copy-to-device", "host-data", "built-on-host", "host-index")  # rules of what goes to the device
 Calls = Mapping[str, tuple[Function, ...]]
 Paths = Mapping[Where, tuple[Fact, ...]]
@@ -150,7 +151,11 @@ class Elsewhere(msgspec.Struct, frozen=True):
     def _asking(self, finding: Finding, where: Where, asks: tuple[Ask, ...]) -> Finding:
         """A finding with the options that other files say it stands behind."""
         kept = self.given.still(where, finding.options, self.places) if finding.options else ()
-        more = untold(finding, self.given.options(where, asks))
+        told = tuple(self.given.options(where, asks))
+        if told and kept:  # what is said with its default says more
+            surer = {question_of(bare(one)) for one in told if BY_DEFAULT in one.text}
+            kept = tuple([one for one in kept if not (one.text.endswith(GIVEN) and question_of(one.text) in surer)])
+        more = untold(replace(finding, options=kept), told)
         if more or kept != finding.options:
             finding = replace(finding, options=(*more, *kept))
         return with_options(finding, where, self.options, self.made_for)

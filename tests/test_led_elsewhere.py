@@ -247,3 +247,95 @@ def test_the_path_is_that_of_what_is_not_on_the_host() -> None:
     finding = found(files)["pkg/schedule.py"]
     assert finding.heat == "hot"
     assert finding.hot_path[0].path.endswith("other.py")
+
+
+CHAIN = """
+import torch
+
+from .deep import deep
+
+
+def run(x: torch.Tensor, label: bool = True, pocket: bool = False, **more):
+    if pocket:
+        {asserts}
+        return deep(x)
+    return x
+"""
+DEEP = "import torch\n\n\ndef deep(x: torch.Tensor):\n    return x.sum().item()\n"
+FITS = """
+import torch
+from .chain import run
+
+
+class Net(torch.nn.Module):
+    def forward(self, x, cfg):
+        {call}
+
+    def {other}(self, x, cfg):
+        return run(x, label=False, pocket=True)
+
+
+net = Net()
+"""
+
+
+@pytest.mark.parametrize(
+    ("asserts", "call", "other", "expected"),
+    [
+        ("assert not label", "return run(x, label=True, **cfg)", "measure", ("unknown", "")),
+        ("assert not label", "return run(x, label=True, **cfg)", "validation_step", ("hot", "validation_step")),
+        ("if label:\n            raise ValueError", "return run(x, label=True, **cfg)", "measure", ("unknown", "")),
+        ("assert not label", "return run(x, label=False, **cfg)", "measure", ("hot", "forward")),
+        ("assert label", "return run(x, label=True, **cfg)", "measure", ("hot", "forward")),
+        ("label = False\n        assert not label", "return run(x, label=True, **cfg)", "measure", ("hot", "forward")),
+        ("pass", "return run(x, label=True, **cfg)", "measure", ("hot", "forward")),
+    ],
+)
+def test_a_call_does_not_lead_beyond_what_is_asserted_of_what_it_gives(
+    asserts: str, call: str, other: str, expected: tuple[str, str]
+) -> None:
+    files = {"pkg/__init__.py": "", "pkg/chain.py": CHAIN.format(asserts=asserts), "pkg/deep.py": DEEP}
+    finding = found({**files, "pkg/net.py": FITS.format(call=call, other=other)})["pkg/deep.py"]
+    first = finding.hot_path[0].text.partition("`")[2].partition("`")[0] if finding.heat == "hot" else ""
+    assert (finding.heat, first.rpartition(".")[2]) == expected
+
+
+METRICS = """
+import torch
+from .deep import deep
+
+
+class Task(torch.nn.Module):
+    def training_step(self, batch):
+        return self._log(batch{first})
+
+    def validation_step(self, batch):
+        return self._log(batch{second})
+
+    def _log(self, batch, train=True):
+        return self._metrics(batch, whole={given})
+
+    def _metrics(self, batch, whole=False):
+        if whole:
+            return deep(batch)
+        return batch
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "first", "second", "expected"),
+    [
+        ("not train", "", ", train=False", "validation_step"),
+        ("(not train)", ", train=False", "", "training_step"),
+        ("not train", "", ", False", "validation_step"),
+        ("train is False", "", ", train=batch.train", "validation_step"),
+        ("batch.whole", "", ", train=False", "training_step"),
+        ("not train or batch.whole", "", ", train=False", "training_step"),
+    ],
+)
+def test_what_is_made_of_what_a_call_gives_leads_there(given: str, first: str, second: str, expected: str) -> None:
+    files = {"pkg/__init__.py": "", "pkg/deep.py": DEEP}
+    net = METRICS.format(given=given, first=first, second=second)
+    finding = found({**files, "pkg/net.py": net})["pkg/deep.py"]
+    assert finding.heat == "hot"
+    assert finding.hot_path[0].text.startswith(f"`Task.{expected}`")

@@ -143,3 +143,24 @@ def test_others_may_make_it_as_they_please() -> None:
     net = NET.format(brings=BRINGS, made="self.inner = Slow() if fine else None", more="")
     finding = found({**files, "pkg/net.py": net})["pkg/parts.py"]
     assert (finding.heat, [fact.text for fact in finding.options]) == ("unknown", [FINE])
+
+
+BUILDS = """
+
+
+def build(args):
+    if args.kind == "quick":
+        return torch.nn.Linear(2, 2)
+    elif args.kind == "slow":
+        return Slow()
+    raise NotImplementedError
+"""
+
+
+def test_who_calls_what_another_file_has_made_asks_for_nothing() -> None:
+    made = "self.inner = build(config)"
+    expected = ['in this file made only where `args.kind == "slow"` holds']
+    assert options(made, "from .parts import build", parts=BUILDS) == ("hot", expected)
+    asks = BUILDS.replace("Slow()", "Slow() if args.deep else Slow()")
+    assert options(made, "from .parts import build", parts=asks) == ("hot", expected)
+    assert options(made, "from .parts import Slow, build", more="OTHER = Slow()", parts=BUILDS) == ("hot", [])

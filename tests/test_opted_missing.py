@@ -178,3 +178,39 @@ def test_over_how_many_devices_a_model_is_spread_is_an_option(test: str, told_so
         return 0
     """
     assert told(text) == [[f"only where `{test}` holds"] if told_so else []]
+
+
+OFF = "as far as we see called only where `stops is None` does not hold; by default `stops` is `None`"
+HANDED_ON = """
+    def found(stops, x: torch.Tensor, n):
+        if stops is None:
+            return False
+        return bool((stops[0] == x[n]).all())
+
+    def stream(x: torch.Tensor, {given}):
+        {first}
+        return [found({handed}, x, n) for n in range(4)]
+    """
+
+
+@pytest.mark.parametrize(
+    ("given", "first", "handed", "expected"),
+    [
+        ("stops=None", "pass", "stops", [OFF]),
+        ("stops=None", "if stops:\n            stops = [stops]", "stops", [OFF]),
+        ("stops=None", "if stops is None:\n            stops = [x]", "stops", []),
+        ("stops=None", "stops = [stops]", "stops", []),
+        ("stops=(1,)", "pass", "stops", []),
+        ("stops", "pass", "stops", []),
+        ("stops=None", "pass", "[x]", []),
+    ],
+)
+def test_what_must_be_given_and_is_handed_on_may_be_left_out(
+    given: str, first: str, handed: str, expected: list[str]
+) -> None:
+    assert told(HANDED_ON.format(given=given, first=first, handed=handed)) == [expected]
+
+
+def test_of_what_is_hot_it_is_told_there() -> None:
+    text = HANDED_ON.format(given="stops=None", first="pass", handed="stops").replace("stream", "training_step")
+    assert told(text) == [["only where `stops` is not None"]]

@@ -729,3 +729,33 @@ def test_a_text_that_is_compared_with_another_is_no_way_to_it(other: str, told_o
                 return x
         """
     assert told(text) == [['only where `self.chosen == "flash"` holds'] if told_of else []]
+
+
+WAYS = """
+    class Agent:
+        def __init__(self, cfg):
+            self.cfg = cfg
+
+        def act(self, x: torch.Tensor, plain=False):
+            {way}
+            return x.cpu()
+
+        def plan(self, x):
+            return x
+    """
+
+
+@pytest.mark.parametrize(
+    ("way", "options"),
+    [
+        ("if self.cfg.plans:\n                return self.plan(x)", ["only where `self.cfg.plans` does not hold"]),
+        ("if self.cfg.plans:\n                x = x + 1\n                return self.plan(x)",
+         ["only where `self.cfg.plans` does not hold"]),
+        ("if self.cfg.plans:\n                return x", []),
+        ("if self.cfg.plans:\n                return", []),
+        ("if self.cfg.plans:\n                x = self.plan(x)", []),
+        ("if self.cfg.training:\n                return self.plan(x)", []),
+    ],
+)  # fmt: skip
+def test_one_of_two_ways_of_a_function(way: str, options: list[str]) -> None:
+    assert told(WAYS.format(way=way)) == [options]

@@ -43,6 +43,50 @@ def ripe(step, n=10):
     return step % n == 0
 
 
+class Pace:
+    def __init__(self, n, marked):
+        self.n, self.marked = n, marked
+        self.step = self.last = 0
+
+    @property
+    def due(self):
+        return self.n > 0 and self.step % self.n == 0
+
+    @property
+    def early(self):
+        return self.step < self.n
+
+    def picks(self, step):
+        if (step % self.n == 0 or step in self.marked) and step > 0:
+            return True
+        return False
+
+    def names(self, step):
+        found = step % self.n == 0
+        return found
+
+    def raises(self, step):
+        found = False
+        if step % self.n == 0:
+            found = True
+        return found
+
+    def follows(self, step):
+        if step - self.last >= self.n:
+            self.last = step
+            return True
+        return False
+
+    def improves(self, score):
+        if score - self.last >= self.n:
+            self.last = score
+            return True
+        return False
+
+
+pace = Pace(10, [3, 5])
+
+
 def odd(step):
     for n in (1, 2):
         if step > n:
@@ -92,6 +136,14 @@ def fit(model, loader, optimizer, args, enough, total=100):
         "if step >= coming:\n            coming = step + args.every",
         "if every(step):",
         "if ripe(step):",
+        "if step in args.often or step % 10 == 0:",
+        "if step - last >= 100:\n            last = step",
+        "if pace.due:",
+        "if not pace.due:\n            continue\n        if True:",
+        "if pace.picks(step):",
+        "if pace.names(step):",
+        "if pace.raises(step):",
+        "if pace.follows(step):",
     ],
 )
 def test_now_and_then(test):
@@ -120,6 +172,11 @@ def test_now_and_then(test):
         "if count > last:\n            last = count",
         "if time.time() - last < 10:",
         "if odd(step):",
+        "if step in args.often or step % 10 == 1 or args.all:",
+        "if loss - last >= 100:\n            last = loss",
+        "if not pace.due:",
+        "if pace.early:",
+        "if pace.improves(args.score):",
     ],
 )
 def test_at_most_steps(test):
@@ -238,3 +295,46 @@ def test_who_is_shown_something_goes_on_unless_nothing_waits(shows: str, heat: s
             plt.show({shows})
     """
     assert [one.heat for one in findings(text) if one.code == "SG201"] == [heat]
+
+
+TICKS = """
+import torch
+
+
+def fit(model, loader, optimizer, total, per=1000):
+    seen = ticks = last = bad = 0
+    done = False
+    while True:
+        loss = model(next(loader)).sum()
+        loss.backward()
+        optimizer.step()
+        seen += 32
+        done = seen >= total
+        TEST
+        last = seen
+        ticks += 1
+        if done:
+            break
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "heat"),
+    [
+        ("if not done and ticks != 0 and seen < last + per:\n            continue\n        loss.item()", "amortized"),
+        ("if seen < last + per:\n            continue\n        loss.item()", "amortized"),
+        ("if seen - last < per:\n            continue\n        loss.item()", "amortized"),
+        ("if ticks > 0 and seen < last + per:\n            continue\n        loss.item()", "hot"),
+        ("if done:\n            loss.item()", "amortized"),
+        ("if not done:\n            loss.item()", "hot"),
+        ("if seen < last + per:\n            loss.item()\n            continue", "hot"),
+        ("if seen >= last + per:\n            loss.item()", "hot"),
+        ("if bad == 0:\n            loss.item()", "hot"),
+        ("if ticks == 0:\n            loss.item()", "hot"),
+        ("if ticks == 0:\n            loss.item()\n            ticks += 1", "amortized"),
+        ("if loss < last + per:\n            continue\n        loss.item()", "hot"),
+    ],
+)
+def test_a_mark_that_is_moved_on_behind_a_test(test: str, heat: str) -> None:
+    found = findings(TICKS.replace("TEST", test))
+    assert [one.heat for one in found if one.code == "SG201"] == [heat]

@@ -65,6 +65,7 @@ class Called(msgspec.Struct, frozen=True, gc=False, array_like=True):
     pieces: tuple[tuple[str, str], ...] = ()  # those that all give a piece of one of its own, and that
     always: bool = False  # whether all of these calls are made, come what may
     there: bool = False  # whether all that they give is on the host
+    way: tuple[Fact, ...] = ()  # what leads to them in a hot function, where that is not what leads to it
 
 
 class Function(msgspec.Struct, frozen=True, array_like=True):

@@ -48,7 +48,8 @@ def test_of(text: str) -> str:
 
 def question_of(text: str) -> str:
     """What an option asks for: of what may be None, whether it is there and whether it holds is one question."""
-    return test_of(text).replace(" is not None` holds", "` holds")
+    test = test_of(text).replace(" is not None` holds", "` holds").replace(" is None` does not hold", "` holds")
+    return f"{test.removesuffix(' is not None')} holds" if test.endswith("` is not None") else test
 
 
 def either(every: Sequence[tuple[Fact, ...]]) -> tuple[Fact, ...]:

@@ -54,7 +54,7 @@ class Entries(msgspec.Struct):
         for caller, function, call in self.giving(where, needs, asks) if deep < DEEPEST else ():
             above: tuple[Fact, ...] | None = function.path if function.heat == "hot" else self.hot.get(caller)
             asked = (*call.needs, *handed_needs(call, needs))
-            further = handed_on(call, asks)
+            further = (*handed_on(call, asks), *call.asks)
             if (asked or further) and not call.step and (call.needs or function.heat != "hot"):
                 above = self.way(caller, asked, deep + 1, further)
             if not call.rare and (call.step or above):
@@ -83,7 +83,7 @@ def doubted(files: Mapping[str, tuple[Function, ...]], hot: Hot) -> frozenset[Wh
 
 def by_call(path: str, function: Function, call: Called, hot: tuple[Fact, ...]) -> tuple[Fact, ...]:
     """The path that leads by a call, which is made at every step itself or in what another path leads to."""
-    way = (Fact(call.step, call.step_line, path),) if call.step else hot
+    way = (Fact(call.step, call.step_line, path),) if call.step else call.way or hot
     shown = [Fact(f"but {bare(fact)}", fact.line, fact.path or path) for fact in (*function.options, *call.options)]
     return (*way, *shown, Fact(f"calls `{call.name}`", call.line, path))
 

@@ -26,10 +26,11 @@ from syncguard.judge.entries import Callers as Entered
 from syncguard.judge.filled import is_count, is_something
 from syncguard.judge.opted import BY_DEFAULT, ONLY, only_where, shown
 from syncguard.judge.settled import COMPARE, told_of
+from syncguard.judge.standing import asserted
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import At, Node
-from syncguard.read.tags import CALL, CHOOSE, CONST, FUNCTION, IF, NAME
+from syncguard.read.tags import CALL, CHECK, CHOOSE, CONST, FUNCTION, IF, NAME
 from syncguard.read.walk import walk
 from syncguard.terms import Fact
 
@@ -37,14 +38,16 @@ SCALARS: Final = (bool, int, float, str)
 IS_GIVEN: Final = re.compile(rf"({ONLY}`(\w+) is not None` holds){re.escape(BY_DEFAULT)}`\2` is `None`")
 
 
-def asks_of(context: Context, routine: Routine, world: World, text_of: Texts) -> tuple[Ask, ...]:
-    """What a place asks of the parameters of its function, each by itself, that these have yet from who calls it."""
+def asks_of(context: Context, at: At, routine: Routine, world: World, text_of: Texts) -> tuple[Ask, ...]:
+    """What a place asks of the parameters of its function, each by itself, that these have yet from who calls it; also
+    by what is asserted above it, behind tests."""
     free = _params(routine) if context.tests else frozenset()
     lines, frame = text_of(routine.home.path), Frame(world, routine, {})
     found: list[Ask] = []
     if not free:
         return ()
-    for written, wanted in context.tests:
+    sure = [(test, True) for test in asserted(routine.node.body, at)]
+    for written, wanted in (*context.tests, *sure):
         for test, outcome in necessary(spelled_out(written, frame), wanted):
             name, what, value = _asked(test)
             if name in free and _is_as_given(name, test, routine):
@@ -116,8 +119,9 @@ def gives_of(caller: Routine, at: At, callee: Routine, callers: Callers, world: 
 
 
 def _tested(node: core.Function) -> set[str]:
-    """The names that a function tests."""
-    tests = [part.test for part in walk(node.body) if type(part) is IF or type(part) is CHOOSE]
+    """The names that a function tests, or asserts something of."""
+    parts = walk(node.body)
+    tests = [part.test for part in parts if type(part) is IF or type(part) is CHOOSE or type(part) is CHECK]
     return {one.id for test in tests for one in walk(test) if type(one) is NAME}
 
 

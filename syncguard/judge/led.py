@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from syncguard.infer.branches.asking import spelled_out
-from syncguard.infer.branches.meant import binders
+from syncguard.infer.branches.meant import binders, plainly
 from syncguard.infer.branches.passing import given, is_default, none_if_left, positional, unpacks
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import calls_of, lacks
@@ -29,7 +29,7 @@ from syncguard.judge.giving import as_tensor, asks_of, gives_of, in_all
 from syncguard.judge.heat import around_what
 from syncguard.judge.opted import opted
 from syncguard.judge.refused import refused
-from syncguard.judge.settled import outcome_of
+from syncguard.judge.settled import outcome_of, told_of
 from syncguard.judge.unpacked import held, rest_of
 from syncguard.judge.warmth import Warmth
 from syncguard.read import core
@@ -126,25 +126,29 @@ class Ways(msgspec.Struct, frozen=True):
 
     def asks(self, routine: Routine, calls: list[tuple[At, Context]]) -> tuple[Ask, ...]:
         """What all places of these calls ask the parameters of their function for."""
-        return _in_all([asks_of(context, routine, self.world, self.text_of) for _, context in calls])
+        return _in_all([asks_of(context, at, routine, self.world, self.text_of) for at, context in calls])
 
     def asked(self) -> dict[tuple[int, int], tuple[Ask, ...]]:
         """The same by the places of waits in functions that other files may make hot."""
         found: dict[tuple[int, int], tuple[Ask, ...]] = {}
         for routine, warmth in self.warmth.items():
             for sighting in routine.sightings.values() if warmth.heat == "unknown" else ():
-                asks = asks_of(sighting.context, routine, self.world, self.text_of)
+                asks = asks_of(sighting.context, sighting.at, routine, self.world, self.text_of)
                 if asks := (*asks, *as_tensor(sighting, routine)):
                     at = site(routine.home.path, sighting.at, self.text_of(routine.home.path))
                     found[at.line, at.column] = asks
         return found
 
-    def needs_of(self, every: list[Context], routine: Routine) -> Asks:
-        """The same of several places, as far as all of them ask for it; nothing where what makes the function hot in
-        its file leads to one."""
+    def needs_of(self, every: list[Context], routine: Routine) -> tuple[Asks, tuple[Fact, ...]]:
+        """The same of several places, as far as all of them ask for it; of one to which what makes the function hot in
+        its file leads, nothing, but the path by which it does if that is not the function's own."""
         shared = _in_all([self.asked_by(context, routine) for context in every])
-        hot = shared and self.warmth[routine].heat == "hot"
-        return shared if not (hot and any(self.to(one, routine).warmth.heat == "hot" for one in every)) else ()
+        known = self.warmth[routine]
+        ways = [self.to(one, routine).warmth for one in every] if shared and known.heat == "hot" else []
+        leading = [way for way in ways if way.heat == "hot"]
+        if not leading:
+            return shared, ()
+        return (), () if known in leading else leading[0].path
 
     def _giving(self, needs: Needs, routine: Routine, deep: int, barred: frozenset[At] = frozenset()) -> Led:
         """The same of the calls that give a function what is needed, but for some."""
@@ -152,7 +156,9 @@ class Ways(msgspec.Struct, frozen=True):
         if not (needs or barred) or known.heat != "hot" or len(known.path) < LEAST or deep > DEEPEST:
             return Led(known)
         calls = [call for call in self.callers.of_each.get(routine, ()) if call[0] is not routine]
-        asked = [_asked(call, needs, routine) if call[1] not in barred else None for call in calls]
+        asked = [
+            _asked(call, needs, routine, self.callers, self.world) if call[1] not in barred else None for call in calls
+        ]
         leading = [(call, above) for call, above in zip(calls, asked, strict=True) if above is not None]
         every = len(leading) == len(calls)
         if every and not any(above for _, above in leading):
@@ -203,12 +209,14 @@ def _needs(tests: tuple[Asked, ...], routine: Routine, callers: Callers, world: 
         if nothing := [param for param in about if none_if_left(param) and lacks(test, outcome, param.name)]:
             yield frozenset([nothing[0].name])
         elif about and (told := outcome_of(test, place)) is not None and told.value is not outcome:
-            names = frozenset(told.by)
+            named = plainly(test, outcome)[0]  # what a private function is handed hangs on more
+            alone = type(named) is NAME and named.id in told.by
+            names = frozenset((named.id,)) if type(named) is NAME and alone else frozenset(told.by)
             if names and names <= {param.name for param in about}:
                 yield names
 
 
-def _asked(call: Calling, needs: Needs, routine: Routine) -> Needs | None:
+def _asked(call: Calling, needs: Needs, routine: Routine, callers: Callers, world: World) -> Needs | None:
     """What the caller must be given to hand it on, where a call gives what is needed, as far as it is seen; None where
     it does not."""
     caller, at, _ = call
@@ -221,7 +229,9 @@ def _asked(call: Calling, needs: Needs, routine: Routine) -> Needs | None:
     if any(names <= left for names in needs):
         return None
     alone = [param for param in node.params if frozenset([param.name]) in needs]
-    return [frozenset([name]) for param in alone for name in _handed_on(gives[param.name], param, caller)]
+    above = [name for param in alone for name in _handed_on(gives[param.name], param, caller)]
+    made = [names for param in alone if (names := _made_of(gives[param.name], param, caller, callers, world))]
+    return [*[frozenset([name]) for name in above], *made]
 
 
 def _in_all(every: list[tuple[Item, ...]]) -> tuple[Item, ...]:
@@ -287,3 +297,16 @@ def _handed_on(values: list[Node], param: Param, caller: Routine) -> list[str]:
     if type(value) is not NAME or type(node) is not FUNCTION or binders(caller).get(value.id):
         return []
     return [one.name for one in node.params if one.name == value.id and one.default and is_default(one.default, param)]
+
+
+def _made_of(values: list[Node], param: Param, caller: Routine, callers: Callers, world: World) -> frozenset[str]:
+    """Those of the caller's own parameters of which one must be given for what is made of them to be anything but what
+    is left out: `check=not train`, with `train=True`."""
+    value, node = values[0] if len(values) == 1 else None, caller.node
+    if type(node) is not FUNCTION or value is None or type(value) is NAME or type(value) is CONST:
+        return frozenset()
+    told = told_of(value, Place(Frame(world, caller, {}), callers.of(caller.home)))
+    own = {one.name for one in node.params if type(one.default) is CONST and not binders(caller).get(one.name)}
+    default = param.default.value if type(param.default) is CONST else value
+    same = told is not None and type(told.value) is type(default) and told.value == default
+    return frozenset(told.by) if told is not None and same and own.issuperset(told.by) else frozenset()

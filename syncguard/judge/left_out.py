@@ -9,7 +9,7 @@ from syncguard.infer.branches.instances import kinds_of
 from syncguard.infer.branches.meant import answer, binders, plainly
 from syncguard.infer.branches.passing import given, none_if_left, positional
 from syncguard.infer.branches.subjects import dotted
-from syncguard.infer.branches.ungiven import lacks, private, tells_none
+from syncguard.infer.branches.ungiven import lacks, private
 from syncguard.infer.domain.values import NONE, UNKNOWN, Call, Named, Seq, Tensor, Value, options
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.project import World
@@ -89,7 +89,8 @@ def _nothing(asked: core.Name, given: bool, place: Place) -> str:
     if param is None:
         return ""
     if param.default is None and param.kind in ("positional", "keyword"):
-        few = given and _may_be_none(param, place.frame) and not _usual(param, place.frame)
+        may_be = given and (_may_be_none(param, place.frame) or _left_above(param.name, place))
+        few = may_be and not _usual(param, place.frame)
         return f"only where `{asked.id}` is {'not None' if given else 'None'}" if few or not given else ""
     if not none_if_left(param) or (given and _usual(param, place.frame)) or not may_be_data(param, place.frame):
         return ""
@@ -139,20 +140,27 @@ def _still(asked: core.Name, place: Place) -> Param | None:
 def _passed_on(name: str, place: Place) -> Param | None:
     """The parameter of this name of a private function, where every call of it in the file hands on such a one of its
     own, which others may leave out."""
+    routine = place.routine
+    if not private(routine) or not _left_above(name, place):
+        return None
+    params = routine.node.params if type(routine.node) is FUNCTION else ()
+    return next((one for one in params if one.name == name and none_if_left(one)), None)
+
+
+def _left_above(name: str, place: Place) -> bool:
+    """Whether every call of a function in its file hands on such a parameter of its own, which others may leave out."""
     routine, node = place.routine, place.routine.node
-    if type(node) is not FUNCTION or not private(routine) or node.decorators or place.depth > DEEPEST:
-        return None
-    if asked_above(routine):
-        return None
+    if type(node) is not FUNCTION or node.decorators or place.depth > DEEPEST or asked_above(routine):
+        return False
     param = next((one for one in node.params if one.name == name), None)
-    calls = place.callers.named(routine.name) if param is not None and none_if_left(param) else ()
+    calls = place.callers.named(routine.name) if param is not None else ()
     for made in calls:
         values = given(made.call, param, positional(node), routine.owner is not None) if param is not None else []
         value = values[0] if len(values) == 1 else None
-        own = _still(value, place.of(made.caller)) if type(value) is NAME else None
+        own = _still(value, place.of(made.caller)) if type(value) is NAME and made.caller is not routine else None
         if own is None or not none_if_left(own):
-            return None
-    return param if calls else None
+            return False
+    return bool(calls)
 
 
 def _may_be_none(param: Param, frame: Frame) -> bool:
@@ -262,7 +270,7 @@ def _param(name: str, routine: Routine) -> Param | None:
 
 def _changing(name: str, routine: Routine) -> tuple[Node, ...]:
     """What may bind a name to something where it was nothing: `if x is not None: x = x == 1` leaves that as it was."""
-    kept = [part for part in walk(routine.node.body) if type(part) is IF and tells_none(part.test, False, name)]
+    kept = [part for part in walk(routine.node.body) if type(part) is IF and lacks(part.test, True, name)]
     arms = [part.at for held in kept for part in held.body]
     binds = binders(routine).get(name, ())
     return tuple([bind for bind in binds if not any(around(at, bind.at) for at in arms)])

@@ -14,6 +14,7 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Frame, Routine
 from syncguard.infer.sightings import Asked, Context
 from syncguard.infer.tell import Texts, snippet
+from syncguard.judge.alternatives import alternative
 from syncguard.judge.barred import without_barred
 from syncguard.judge.calling import Callers, call_at
 from syncguard.judge.chosen import chosen, known_as
@@ -72,6 +73,7 @@ def _opted(context: Context, routine: Routine, callers: Callers, world: World, t
         default = _otherwise(test, outcome, place)
         written = "" if default is None else only_where(_written(test, lines), outcome, default)
         text = written or left_out(test, outcome, place) or missing(test, outcome, place)
+        text = text or alternative(test, outcome, place)
         if text:
             found.setdefault(text, Fact(text, test.at[0]))
             stands_for[id(test)] = text

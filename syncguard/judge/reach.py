@@ -14,6 +14,7 @@ from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Context
 from syncguard.judge.alone import abstract, alone, asked_by, called_by_name, of_class
 from syncguard.judge.behind import runs_itself
+from syncguard.judge.built import MADE
 from syncguard.judge.called import Asking, Called, Function, Where
 from syncguard.judge.calling import is_open, may_be_handed
 from syncguard.judge.chosen import by_key
@@ -150,13 +151,14 @@ def _calls(
             shared = shared_by_all(around(routine, context) for _, context in calls)
             left = tuple(sorted(frozenset.intersection(*[left_by(routine, one, callee) for one, _ in calls])))
             hands = frozenset.intersection(*[handed_by(routine, one, callee) for one, _ in calls])
-            needs = ways.needs_of([context for _, context in calls], routine) if step is None else ()
+            needs, way = ways.needs_of([one for _, one in calls], routine) if step is None else ((), ())
             given = handing(routine, calls, callee, ways.world)
             yield Called(
                 callee.home.path, shared_as(callee), at[0], *reason,
                 options=shared, left=left, hands=tuple(sorted(hands)), needs=needs,
                 gives=ways.gives(routine, calls, callee), asks=ways.asks(routine, calls) if step is None else (),
                 host=given.host, pieces=given.pieces, always=given.always, there=given.there,
+                way=way,
             )  # fmt: skip
             break
         else:
@@ -195,7 +197,8 @@ def reached(files: dict[str, tuple[Function, ...]], callers: Callers) -> dict[Wh
             where = (call.path, call.name)
             if where in found or where not in cold or (free and (call.options or function.options)):
                 continue
-            way = entries.way((path, function.name), call.needs) if call.needs else hot or ()
+            asks = call.asks if function.heat != "hot" and not call.step else ()
+            way = entries.way((path, function.name), call.needs, asks=asks) if call.needs or asks else hot or ()
             if way is None:
                 late.append((path, function, hot))
                 continue
@@ -236,12 +239,17 @@ def behind(
                 asked.setdefault(where, texts).intersection_update(texts)
     for where, told in [*found.items()]:
         lifts = [asked[one] for one in _around(where) if one in asked]
-        if kept := tuple([fact for fact in told if all(bare(fact) in texts for texts in lifts)]):
+        if kept := tuple([fact for fact in told if _by_class(fact) or all(bare(fact) in texts for texts in lifts)]):
             found[where] = kept
         else:
             del found[where]
     elsewhere = _from_elsewhere(files, callers, found, gpuless)
     return {where: _together(found.get(where, ()), elsewhere.get(where, ())) for where in {**found, **elsewhere}}
+
+
+def _by_class(option: Fact) -> bool:
+    """Whether an option is that of all that makes a class: who calls a method has an object already."""
+    return option.text.startswith(MADE)
 
 
 def _around(where: Where) -> Iterator[Where]:

@@ -22,7 +22,7 @@ from syncguard.judge.fields import all_given, has, takes
 from syncguard.judge.settled import outcome_of, told_of
 from syncguard.read import core
 from syncguard.read.core import Node, Param
-from syncguard.read.tags import ATTR, BIND, CALL, CHOOSE, CONST, DO, EITHER, FUNCTION, INDEX, NAME
+from syncguard.read.tags import ATTR, BIND, CALL, CHOOSE, CONST, DO, EITHER, FUNCTION, IF, INDEX, LEAVE, NAME
 from syncguard.read.walk import everything, walk
 
 ASKS: Final = ("truth", "not")
@@ -66,7 +66,9 @@ def _asks(test: Node, outcome: bool, place: Place) -> bool:
         case core.Do(what=">" | "<=" as what, args=(left, core.Const(value=value))):
             return value in FEW and (what == ">") is outcome and _item(left) is None and _setting(left, place)
         case core.Name() | core.Attr() | core.Call() | core.Index():
-            return _setting(test, place) or _answered(test, place) if outcome else _outdated(test, place)
+            if outcome:
+                return _setting(test, place) or _answered(test, place)
+            return _outdated(test, place) or _leads_out(test, place)
     return False
 
 
@@ -87,6 +89,20 @@ def _outdated(node: Node, place: Place) -> bool:
     written = sources_of(node, place).written if type(node) is NAME else ()
     told = [(one, there) for one, there in written if type(one) is DO and one.args and _is_version(one.args[0])]
     return bool(told) and len(told) == len(written) and all(asks(one, False, there) for one, there in told)
+
+
+def _leads_out(node: Node, place: Place) -> bool:
+    """Whether a setting says which of two ways a function goes, and this one is that of another function, whose result
+    it gives back at once: `if cfg.plans: return self.plan(x)`."""
+    asked, function = read_of(node) if type(node) is ATTR else None, place.routine.node
+    if asked is None or type(function) is not FUNCTION or not _carried(asked, place):
+        return False
+    tests = [part for part in function.body if type(part) is IF and part.test.at == node.at and not part.orelse]
+    last = tests[0].body[-1] if tests else None
+    given = last.value if type(last) is LEAVE and last.what == "return" else None
+    me = function.params[0].name if function.params and place.routine.owner is not None else ""
+    calls = [part.fn for part in walk(given) if type(part) is CALL] if given is not None else []
+    return any(type(fn) is NAME or (type(fn) is ATTR and fn.path == f"{me}.{fn.name}") for fn in calls)
 
 
 def _requires(node: Node) -> bool:

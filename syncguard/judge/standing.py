@@ -10,6 +10,7 @@ from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Sighting
 from syncguard.read import core
 from syncguard.read.core import At, Node
+from syncguard.read.tags import CHECK, IF, LOOP, TRY
 from syncguard.read.walk import around, walk
 
 
@@ -112,3 +113,19 @@ def within(part: Node) -> tuple[Node, ...]:
         case core.Try():
             return (*part.body, *[one for _, body in part.handlers for one in body], *part.orelse, *part.final)
     return ()
+
+
+def asserted(parts: tuple[Node, ...], at: At) -> Iterator[Node]:
+    """What is asserted above a place, in the blocks that it stands in."""
+    for held in enclosing(parts, at):
+        yield from [part.test for part in parts if type(part) is CHECK and part.at[2:] <= at[:2]]
+        parts = next((block for block in _blocks(held) if any(around(part.at, at) for part in block)), ())
+
+
+def _blocks(part: Node) -> tuple[tuple[Node, ...], ...]:
+    """The blocks of a statement, one of which a place in it stands in."""
+    if type(part) is IF or type(part) is LOOP:
+        return part.body, part.orelse
+    if type(part) is TRY:
+        return part.body, *[body for _, body in part.handlers], part.orelse, part.final
+    return (within(part),)

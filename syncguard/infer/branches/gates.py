@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from syncguard.infer.branches.begun import FIRST, begins
@@ -10,21 +9,22 @@ from syncguard.infer.branches.fallbacks import divides
 from syncguard.infer.branches.first_turn import in_first_turn
 from syncguard.infer.branches.keeps import BUILDS, GROWS, held, lacking, renewed, strays, unbuilt
 from syncguard.infer.branches.left_out import is_one
-from syncguard.infer.branches.meant import as_test, binders, left_at, meant
+from syncguard.infer.branches.meant import binders, left_at, meant
+from syncguard.infer.branches.moved_on import moved_on
 from syncguard.infer.branches.queued import queued
-from syncguard.infer.branches.rhythm import MORE, SOME, number_of, raised, rest_of, timed
+from syncguard.infer.branches.rhythm import MORE, OUT, SOME, number_of, raised, rest_of, timed
 from syncguard.infer.branches.sorted_out import sorted_into
 from syncguard.infer.branches.subjects import last_name, value_at
 from syncguard.infer.branches.ungiven import UNMET, UNPROMISED, unmet, unpromised
-from syncguard.infer.domain.values import FALSE, TRUE, UNKNOWN, Call, Const, Host, Instance, Seq, options
+from syncguard.infer.branches.yeses import answered
+from syncguard.infer.domain.values import FALSE, TRUE, Const, Host, Seq, options
 from syncguard.infer.routine import Env, Frame
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, EITHER, FUNCTION, IF, INDEX, LEAVE, LOOP, NAME
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, EITHER, FUNCTION, INDEX, NAME
 from syncguard.read.walk import walk
 
-SHORT: Final = 8  # statements of a function that only says yes or no
 EVERY: Final = "every n-th step"
 NOTHING: Final = "where there is nothing"
 LEFT: Final = "behind a flag that this function leaves the other way"
@@ -48,24 +48,25 @@ def gated(test: Node, outcome: bool, frame: Frame) -> str:
                 return EVERY
             if renewed(operands, found, outcome, frame):
                 return BUILDS
-            return next((gate for gate in found if gate != UNMET), UNMET) if all(found) else ""
+            return next((gate for gate in found if gate not in (UNMET, OUT)), found[0]) if all(found) else ""
     return ""
 
 
 def _counts_on(operands: tuple[Node, ...], outcome: bool, found: list[str]) -> bool:
-    """Whether all that is asked besides every n-th step is one step more: `step == 0 or step % n == 0`."""
+    """Whether all that is asked besides every n-th step is some steps more: `step == 0 or step % n == 0`, `step in
+    marked or step % n == 0`."""
     if EVERY not in found:
         return False
-    equal = "==" if outcome else "!="  # that none of several holds is asked of their opposites
-    counted = {_counted(operand, "%") for operand, gate in zip(operands, found, strict=True) if gate == EVERY}
+    equal = ("==", "in") if outcome else ("!=", "not in")  # that none of several holds is asked of their opposites
+    counted = {_counted(operand, ("%",)) for operand, gate in zip(operands, found, strict=True) if gate == EVERY}
     rest = [_counted(operand, equal) for operand, gate in zip(operands, found, strict=True) if not gate]
     return bool(rest) and counted.issuperset(rest) and "" not in rest
 
 
-def _counted(test: Node, what: str) -> str:
-    """The name that a test divides, or compares with a number."""
+def _counted(test: Node, what: tuple[str, ...]) -> str:
+    """The name that a test divides, or compares with a number, or with several."""
     for part in walk(test):
-        if type(part) is DO and part.what == what and type(part.args[-1]) is not DO:
+        if type(part) is DO and part.what in what and type(part.args[-1]) is not DO:
             return last_name(part.args[0])
     return ""
 
@@ -82,7 +83,7 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
         if begins(inner, outcome, frame):
             return FIRST
         named = "behind a gate" if outcome and _gate_name(inner.fn, frame) else ""
-        return BROKEN if _finite(inner.fn, outcome, frame) else named or _answered(inner.fn, outcome, frame)
+        return BROKEN if _finite(inner.fn, outcome, frame) else named or answered(inner.fn, outcome, frame)
     return gated(inner, outcome, frame) if type(inner) is EITHER else ""
 
 
@@ -126,7 +127,7 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
             number_of(left), frame
         ) and frame.world.places.is_("gates", "totals", last_name(number_of(right)).lower()):
             return LAST if (what in MORE) is outcome else ""
-    return timed(inner, outcome, frame)
+    return timed(inner, outcome, frame) or moved_on(inner, outcome, frame)
 
 
 def _divided(inner: core.Do, divided: Node, outcome: bool, frame: Frame) -> str:
@@ -158,59 +159,10 @@ def _flag(inner: core.Name | core.Attr, outcome: bool, frame: Frame) -> str:
         return LEFT
     if in_first_turn(inner, outcome, frame):
         return FIRST
-    if outcome and type(inner) is NAME and _leaves(inner.id, frame):
-        return LAST
-    test = meant(inner, frame, then=True) or raised(inner, frame) if type(inner) is NAME else None
-    return gated(test, outcome, frame) if test is not None else ""
-
-
-def _leaves(name: str, frame: Frame) -> bool:
-    """Whether a flag says that the loop of the steps ends with this turn: `if done: break`."""
-    loops = frame.context.loops
-    if not loops or not all(loop.reason for loop in loops) or type(loop := loops[-1].node) is not LOOP:
-        return False
-    tests = [part.test for part in loop.body if type(part) is IF and part.body and _ends(part.body[-1])]
-    return any(type(test) is DO and test.what == "truth" and _is(name, test.args[0]) for test in tests)
-
-
-def _ends(node: Node) -> bool:
-    return type(node) is LEAVE and (node.what == "break" or node.what == "return")
-
-
-def _is(name: str, node: Node) -> bool:
-    return type(node) is NAME and node.id == name
-
-
-def _answered(fn: Node, outcome: bool, frame: Frame) -> str:
-    """Why a function of the project, or an object that is called, seldom says yes: `every(step)`."""
-    follows = outcome and bool(frame.env) and (type(fn) is NAME or type(fn) is ATTR)  # whom this one asks is not asked
-    called = value_at(fn, frame) if follows else UNKNOWN
-    if type(called) is Instance and called.info is not None:
-        member = called.info.find("__call__")
-        called = member[0] if member is not None else UNKNOWN
-    if type(called) is not Call or called.routine.running or called.routine is frame.routine:
-        return ""
-    node = called.routine.node
-    if type(node) is not FUNCTION or len(node.body) > SHORT:
-        return ""
-    gates = [*_yes(node.body, "", Frame(frame.world, called.routine, {}))]
-    said = sum(type(part) is LEAVE and part.what == "return" and not _no(part.value) for part in walk(node.body))
-    return gates[0] if gates and all(gates) and len(gates) == said else ""
-
-
-def _yes(body: tuple[Node, ...], gate: str, frame: Frame) -> Iterator[str]:
-    """The gate of each yes that a function says, '' where there is none."""
-    for part in body:
-        if type(part) is IF:
-            for outcome, arm in ((True, part.body), (False, part.orelse)):
-                yield from _yes(arm, gate or gated(part.test, outcome, frame), frame)
-        elif type(part) is LEAVE and part.what == "return" and not _no(part.value):
-            asked = as_test(part.value) if part.value is not None else None
-            yield gate or (gated(asked, True, frame) if asked is not None else "")
-
-
-def _no(value: Node | None) -> bool:
-    return value is None or (type(value) is CONST and not value.value)
+    if type(inner) is not NAME:
+        return answered(inner, outcome, frame, asked=True)
+    test = meant(inner, frame, then=True) or raised(inner, frame)
+    return (gated(test, outcome, frame) if test is not None else "") or moved_on(inner, outcome, frame)
 
 
 def _none(inner: Node, outcome: bool, frame: Frame) -> str:

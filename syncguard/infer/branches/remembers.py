@@ -83,9 +83,14 @@ def _asked(test: Node, outcome: bool, frame: Frame) -> tuple[Node, Node] | None:
 
 
 def _held_for(node: Node, frame: Frame) -> tuple[Node, Node] | None:
-    """The key and the table of what is asked for its shape or device: `grid = self.grids[k]`, `grid.shape[2:]`."""
+    """The key and the table of what is asked for its shape or device: `grid = self.grids[k]`, `grid.shape[2:]`, and
+    `self.grids[k].shape[2:]`."""
     told = node.of if type(node) is INDEX else node
-    if type(told) is not ATTR or told.name not in ABOUT or type(told.of) is not NAME:
+    if type(told) is not ATTR or told.name not in ABOUT:
+        return None
+    if type(told.of) is INDEX:
+        return told.of.key, told.of.of
+    if type(told.of) is not NAME:
         return None
     for part in binders(frame.routine).get(told.of.id, ()):
         match part:

@@ -7,7 +7,7 @@ from collections.abc import Container
 from typing import Final
 
 from syncguard.infer.branches.meant import binders, body_of
-from syncguard.infer.branches.subjects import path_of
+from syncguard.infer.branches.subjects import last_name, path_of
 from syncguard.infer.expressions.imported import imported_by
 from syncguard.infer.routine import Frame
 from syncguard.read import core
@@ -135,10 +135,15 @@ def leads_out(body: tuple[Node, ...], frame: Frame) -> bool:
 
 def set_back(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) -> bool:
     """Whether an arm sets back the count that has led there, or moves on what a count is held against: `if count >= n:
-    count = 0`, `if step >= coming: coming += n`. What grows until it is enough is none."""
+    count = 0`, `if step >= coming: coming += n`, `if step - last >= n: last = step`. What grows until it is enough is
+    none."""
     if not outcome or type(test) is not DO:
         return False
     match test:
+        case core.Do(
+            what="truth", args=(core.Do(what=">" | ">=", args=(core.Do(what="-", args=(left, right)), _)),)
+        ) if _goes_up(left, frame):
+            return any(_follows(part, _path(right), _path(left)) for part in body)
         case core.Do(what="truth", args=(core.Do(what=what, args=(left, right)),)) if what in TURNED or what == "==":
             count, bar = (_path(right), _path(left)) if what in LESS else (_path(left), _path(right))
             moving = bool(count) and any(type(bind) is not BIND for bind in binders(frame.routine).get(count, ()))
@@ -152,6 +157,20 @@ def _lowers(part: Node, count: str) -> bool:
         return part.what == "-" and _path(part.target) == count
     number = type(part) is BIND and type(part.value) is CONST and type(part.value.value) in (int, float)
     return number and type(part) is BIND and any(_path(aim) == count != "" for aim in part.targets)
+
+
+def _goes_up(node: Node, frame: Frame) -> bool:
+    """Whether this counts, by its name or as the function does: what is better than the best so far does not."""
+    name = _path(node)
+    counts = frame.world.places.is_("gates", "counters", last_name(node).lower())
+    return bool(name) and (counts or any(type(bind) is not BIND for bind in binders(frame.routine).get(name, ())))
+
+
+def _follows(part: Node, last: str, count: str) -> bool:
+    """Whether a statement keeps where a count has come to: `last = step`."""
+    if type(part) is not BIND or part.value is None or _path(part.value) != count:
+        return False
+    return any(_path(aim) == last != "" for aim in part.targets)
 
 
 def _raises(part: Node, bar: str) -> bool:
