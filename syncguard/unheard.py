@@ -37,10 +37,17 @@ def unheard(
     for path, function, names, package in placed:
         if package in having:
             where = path, function.name
-            told[where] = _told(path, function, names if where not in called else (), having[package], files)
+            lacking = [] if where in called or _served(path, function, files, places) else names
+            told[where] = _told(path, function, lacking, having[package], files)
     dead = {path for (path, _), text in told.items() if is_dead(text)}
     found = {path for path in dead if looked_up(path, files, places)}
     return {where: _doubted(text) if where[0] in found else text for where, text in told.items() if text}
+
+
+def _served(path: str, function: Function, files: Files, places: Places) -> bool:
+    """Whether what serves models loads this out of the files of an application, under the name that it asks for."""
+    names = (*function.names, function.name.partition(".")[0])
+    return files.is_ours(path) and any(places.is_("names", "served", name) for name in names)
 
 
 def _doubted(text: str) -> str:

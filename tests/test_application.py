@@ -204,3 +204,16 @@ def stream(net, x: torch.Tensor):
 def test_a_function_inside_another_one_may_be_called_in_each_turn(gives):
     run = "from models.core import stream\n\nprint(stream(print, 1))\n"
     assert heat(STREAM.format(gives=gives), {".git/HEAD": "", "load.py": run}) == "unknown"
+
+
+@ASKED
+@pytest.mark.parametrize(
+    ("name", "expected"), [("TritonPythonModel", "unknown"), ("Predictor", "unknown"), ("Tool", "cold")]
+)
+def test_what_serves_models_loads_classes_that_nobody_names(asked, name, expected):
+    core = NET.replace("Net(torch.nn.Module)", name).replace("forward", "execute")
+    assert heat(core, {}, asked) == expected
+
+
+def test_what_serves_models_loads_functions_that_nobody_names():
+    assert heat(SCORE.replace("score", "predict_fn")) == "unknown"
