@@ -10,6 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from syncguard.examine import Examined
+from syncguard.judge.brought import brought_often
 from syncguard.judge.called import Function
 from syncguard.judge.caused import together
 from syncguard.read import allow
@@ -28,11 +29,14 @@ def with_callers(
     but: Container[str],
 ) -> list[Examined]:
     """Each file with the findings that these and other files, but for some, bring about in it and that it did not have
-    itself, or doubted."""
+    itself, or doubted. Of several callers the first counts that brings it about at every step, else the first."""
     caused: dict[str, list[Finding]] = defaultdict(list)
-    for one in sorted((*examined, *others), key=lambda one: one.note.path):
-        for finding in one.caused if one.note.path not in but else ():
-            caused[finding.site.path].append(finding)
+    often: dict[str, list[Finding]] = defaultdict(list)
+    for one in sorted((*examined, *others), key=lambda one: one.note.path, reverse=True):
+        for finding in reversed(one.caused) if one.note.path not in but else ():
+            (often if brought_often(finding, one.calls) else caused)[finding.site.path].append(finding)
+    for path, findings in often.items():
+        caused[path] += findings
     return [
         _with(one, source, caused[one.note.path], rules) if one.note.path in caused else one
         for one, source in zip(examined, sources)
@@ -44,7 +48,7 @@ def _with(one: Examined, source: Source, caused: list[Finding], rules: tuple[Rul
         return one
     doubted = {f.site for f in one.findings if f.confidence == DOUBTED}
     had = {f.site for f in (*one.findings, *one.allowed)} - doubted
-    sure = (f for f in reversed(caused) if f.site not in had and not (f.site in doubted and f.confidence == DOUBTED))
+    sure = (f for f in caused if f.site not in had and not (f.site in doubted and f.confidence == DOUBTED))
     more = together(sure, lambda f: f.site)
     warm = tuple(_warmed(more.values(), {function.name: function for function in one.calls}))
     before = tuple([f for f in one.findings if not (f.site in more and f.confidence == DOUBTED)])

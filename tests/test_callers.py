@@ -388,3 +388,33 @@ def test_the_argument_is_told_that_the_function_waits_for(project):
         write({"ops": waits, "net": net.format(call), "plain": ""})
         (finding,) = checked()
         assert finding.message.endswith("waits for the device to compute `y`")
+
+ONCE = """\
+import torch
+from . import ops
+
+
+def infer(path):
+    for name in path.split():
+        ops.clip(torch.ones(3, device="cuda").sum(), 1.0)
+"""
+STEPS = """\
+import torch
+from . import ops
+
+
+def train(model, loader, optimizer):
+    for x in loader:
+        loss = model(x.cuda()).sum()
+        loss.backward()
+        optimizer.step()
+        ops.clip(torch.ones(3, device="cuda").sum(), 1.0)
+"""
+
+
+@pytest.mark.parametrize("names", [("a_infer", "b_train"), ("b_infer", "a_train")])
+def test_of_several_callers_the_one_at_every_step_counts(project, names):
+    write({"net": "", "plain": "", names[0]: ONCE, names[1]: STEPS})
+    (finding,) = [one for one in checked() if one.site.path == "p/ops.py"]
+    assert finding.heat == "hot"
+    assert [fact.path for fact in finding.because if fact.text.endswith("passes it on")] == [f"p/{names[1]}.py"]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from syncguard.infer.routine import Routine
 
 
-CONSTRUCTORS: Final = frozenset(("__init__", "__post_init__", "__new__"))
+CONSTRUCTORS: Final = frozenset(("__init__", "__post_init__", "__attrs_post_init__", "__new__"))
 
 
 def stores_of(info: ClassInfo, registrars: frozenset[str]) -> dict[str, list[Routine]]:

@@ -3,7 +3,7 @@ another way may pass something else."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -16,7 +16,7 @@ Files = Mapping[str, tuple[Function, ...]]  # what each file tells the others of
 
 def as_brought(finding: Finding, files: Files, hot: Mapping[Where, tuple[Fact, ...]]) -> Finding:
     """A hot finding whose path does not lead by the call that brings it about, with the heat of that call."""
-    call = next((fact for fact in reversed(finding.because) if fact.path and fact.text.endswith(PASSES)), None)
+    call = _call(finding)
     if call is None or finding.heat != "hot" or any(_same(fact, call) for fact in finding.hot_path):
         return finding
     caller = innermost(files.get(call.path, ()), call.line)
@@ -30,6 +30,22 @@ def as_brought(finding: Finding, files: Files, hot: Mapping[Where, tuple[Fact, .
     if way and not rarely:
         return replace(finding, hot_path=(*(_from(fact, call.path) for fact in way), call))
     return replace(finding, heat="amortized" if rarely else caller.heat, hot_path=caller.path)
+
+
+def brought_often(finding: Finding, functions: Sequence[Function]) -> bool:
+    """Whether a call of this file, which brings a wait about in another one, is made at every step, as far as the file
+    itself tells."""
+    call = _call(finding)
+    caller = innermost(functions, call.line) if call is not None else None
+    if call is None or caller is None:
+        return False
+    made = [one for one in caller.calls if one.line == call.line and not one.rare]
+    return bool(made) and (caller.heat == "hot" or any(one.step for one in made))
+
+
+def _call(finding: Finding) -> Fact | None:
+    """The call of another file that brings a wait about."""
+    return next((fact for fact in reversed(finding.because) if fact.path and fact.text.endswith(PASSES)), None)
 
 
 def _same(fact: Fact, call: Fact) -> bool:

@@ -14,7 +14,7 @@ from syncguard.read import core
 from syncguard.read.tags import CALL, FUNCTION
 from syncguard.read.walk import walk
 
-MAKERS: Final = ("__init__", "__post_init__")
+MAKERS: Final = ("__init__", "__post_init__", "__attrs_post_init__")
 
 
 def remakes(routines: Iterable[Routine], places: Places) -> frozenset[ClassInfo]:

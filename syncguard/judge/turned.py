@@ -13,7 +13,7 @@ from syncguard.judge.defaults import Place
 from syncguard.read.core import Node
 from syncguard.read.tags import CALL, CONST, NAME
 
-MAKERS: Final = ("__init__", "__post_init__", "__new__")
+MAKERS: Final = ("__init__", "__post_init__", "__attrs_post_init__", "__new__")
 ENTERS: Final = "__enter__"
 
 
