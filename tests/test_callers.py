@@ -389,6 +389,7 @@ def test_the_argument_is_told_that_the_function_waits_for(project):
         (finding,) = checked()
         assert finding.message.endswith("waits for the device to compute `y`")
 
+
 ONCE = """\
 import torch
 from . import ops
