@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from syncguard.texts import BRINGS, LISTED, TEXT, Files, module_name, packages
+from syncguard.texts import BRINGS, HUB, LISTED, TEXT, Files, module_name, packages
 
 ALL: Final = "*"
 HINT: Final = ("import *",)  # without which no file takes all
@@ -67,8 +67,8 @@ def _runs(name: str, path: str, files: Files, ours: bool) -> bool:
         return sets(name, path, files)
     code = bare(text)
     if re.search(rf"^(?:(?:async )?def|class) {name}\b", code, re.MULTILINE):
-        return any(named.search(met[0]) for met in TAKES.finditer(code))
-    if ours and not re.search(rf"\b{name}\s+as\b", code):
+        return any(named.search(met[0]) for met in TAKES.finditer(code)) or f".{name}" in code
+    if ours and os.path.basename(path) != HUB and not re.search(rf"\b{name}\s+as\b", code):
         code = WORDS.sub("", LISTED.sub("", BRINGS.sub("", code)))
     return named.search(code) is not None
 

@@ -26,7 +26,7 @@ ENVIRONMENT: Final = ("pyvenv.cfg", "node_modules", *INSTALLED)  # what tells a 
 SAID: Final = r"""#[^\n]*|^__all__\b[^\])]*|(?<![fF])(?<![fF][rR])(?:'''|\"\"\")(?:\\.|.)*?(?:'''|\"\"\")"""
 TEXT: Final = r"""(?P<text>'''(?:\\.|.)*?'''|\"\"\"(?:\\.|.)*?\"\"\"|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*")"""
 
-BRINGS: Final = re.compile(r"^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]*(?:\([^)]*\)|[^\n]*)", re.MULTILINE)
+BRINGS: Final = re.compile(r"^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]*(?:\([^)]*\)|[^\n;]*)", re.MULTILINE)
 UNREAD: Final = re.compile(SAID, re.DOTALL | re.MULTILINE)
 LISTED: Final = re.compile(r"^__all__\b[^\])]*", re.MULTILINE)
 

@@ -61,7 +61,7 @@ class Written:
         self.binders: dict[str, tuple[Node, ...]] | None = None  # the statements that bind each name, in any function
         self.binds: frozenset[str] | None = None  # the names and paths that the body binds
         self.brought: dict[str, At] | None = None  # the parameters that it brings to the device itself, and where first
-        self.stored: frozenset[str] | None = None  # the parameters whose parts it moves to the device, in their place
+        self.stored: dict[str, tuple[str, ...]] | None = None  # the parameters of which it moves parts, and which
         self.moves: bool | None = None  # whether it puts something on the device, or fetches it, as its names tell
         self.chooses: bool | None = None  # of a decorator: whether it looks up what is to run
         self.consumed: Consumed | None = None  # the orders that its loops use up

@@ -36,7 +36,17 @@ SETTINGS: Final = (  # or data
     ".md",
     ".rst",
     ".txt",
+    ".slurm",
+    ".sbatch",
+    ".pbs",
+    ".ps1",
+    ".j2",
+    ".mk",
+    ".jsonl",
+    ".jsonnet",
+    ".libsonnet",
 )
+HIDDEN: Final = (".github", ".gitlab", ".circleci", ".ci", ".devcontainer")  # folders of what starts code
 OTHERS: Final = ("node_modules", *INSTALLED)  # people's
 PACKAGE: Final = "__init__.py"  # at the top: somebody imports it where it lies
 ENVIRONMENT: Final = "pyvenv.cfg"
@@ -86,7 +96,7 @@ def files_of(top: str) -> tuple[str, ...]:
         if any(entry.name == ENVIRONMENT for entry in entries):
             continue
         settings = [entry.path for entry in entries if _may_set(entry)]
-        found += [entry.path for entry in entries if entry.name.endswith(CODE)]
+        found += [entry.path for entry in entries if entry.name.endswith(CODE) and entry.is_file()]
         found += settings if len(settings) <= MANY else []
         todo += [one.path for one in entries if _is_folder(one)]
         if left < 0 or len(found) > FILES:
@@ -112,8 +122,11 @@ def _means(path: str) -> bool:
 
 
 def _may_set(entry: os.DirEntry[str]) -> bool:
-    return entry.name.endswith(SETTINGS) and entry.stat(follow_symlinks=False).st_size < LARGE
+    """Whether this is a file of settings, or a script, also one without an ending: `Makefile`."""
+    named = entry.name.endswith(SETTINGS) or "." not in entry.name or entry.name.startswith("Dockerfile")
+    return named and entry.is_file(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_size < LARGE
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
-    return not (entry.name.startswith(".") or entry.name in OTHERS) and entry.is_dir(follow_symlinks=False)
+    hidden = entry.name.startswith(".") and entry.name not in HIDDEN
+    return not (hidden or entry.name in OTHERS) and entry.is_dir(follow_symlinks=False)

@@ -42,7 +42,7 @@ def fetched(size):
 
 def fetched_twice(size):
     net = renderer.net(size)
-    return np.zeros(3), net.cpu().float(), net.cpu().eval()
+    return np.zeros(3), net.cpu().float(), net.cpu().eval()  # waits
 
 
 def fetched_of_host(sample, step):
@@ -56,7 +56,7 @@ def fetched_of_host_at_once(sample, solver):
 
 
 def of_a_batch(batch):
-    return np.abs(batch["label"].cpu().numpy())
+    return np.abs(batch["label"].cpu().numpy())  # waits
 
 
 def compared(sample, end):
@@ -75,6 +75,6 @@ def of_a_table(sample):
 
 
 def fetched_again(x):
-    x = renderer.scale(x.cpu())
-    x = renderer.scale(x.cpu().numpy(), 3)  # waits
+    x = renderer.scale(x.cpu())  # waits
+    x = renderer.scale(x.cpu().numpy(), 3)
     return np.abs(x)

@@ -325,7 +325,10 @@ def effect(node: core.Run, frame: Frame) -> None:
     given = frame.given
     frame.quiet -= moved
     frame.context = surrounding
-    moved_parts(node, frame)
+    for path, there in moved_parts(node, frame).items():
+        frame.env[path] = there
+        if "." in path:
+            frame.dotted.add(path.partition(".")[0])
     if fn is None or type(call) is not CALL:
         return
     proved(fn, frame)

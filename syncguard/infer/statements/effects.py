@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from syncguard.infer.domain.contents import there_too
-from syncguard.infer.domain.values import Call, Instance, Tensor, Unknown
-from syncguard.infer.functions.stored_there import stored, stored_there
+from syncguard.infer.domain.values import Call, Instance, Tensor, Unknown, Value
+from syncguard.infer.functions.stored_there import Parts, stored_there
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.tags import CALL, FUNCTION, NAME
@@ -26,29 +26,28 @@ def fetched(fn: core.Attr, frame: Frame) -> None:
         frame.env[fn.of.id] = there_too(held)
 
 
-def moved_parts(node: core.Run, frame: Frame) -> None:
-    """What holds tensors that nobody else tells of, and whose parts are moved to the device in their place: by a
-    function that it is given to, `to_cuda(batch)`, or by name, `setattr(batch, name, getattr(batch, name).cuda())`."""
+def moved_parts(node: core.Run, frame: Frame) -> dict[str, Value]:
+    """What holds tensors that nobody else tells of, and its parts, that are moved to the device in their place: by a
+    function that it is given to, `to_cuda(batch)`."""
     call = node.value
     if type(call) is not CALL or not call.args:
-        return
+        return {}
     held = {arg.id: frame.env.get(arg.id) for arg in call.args if type(arg) is NAME}
     waiting = {name: one for name, one in held.items() if type(one) is Unknown and one.weak is None}
-    if not waiting:
-        return
-    for name in _moved_by(node, call, frame):
+    found: dict[str, Value] = {}
+    for name, parts in _moved_by(call, frame) if waiting else ():
         if name in waiting:
             batch = waiting[name].batch
-            frame.env[name] = Unknown(frame.why("moved parts", call.at, batch))
+            there = Unknown(frame.why("moved parts", call.at, batch))
             frame.home.moves_batches |= batch is not None
+            found |= {f"{name}.{part}": there for part in parts} if parts else {name: there}
+    return found
 
 
-def _moved_by(node: core.Run, call: core.Call, frame: Frame) -> list[str]:
-    """The names of what a call moves parts of."""
+def _moved_by(call: core.Call, frame: Frame) -> list[tuple[str, Parts]]:
+    """The names of what a call moves parts of, and which, none where all are."""
     from syncguard.infer.expressions.evaluate import quiet_value
 
-    if name := stored(node, frame.routine, frame.world):
-        return [name]
     value = quiet_value(call.fn, frame)
     routine = value.routine if type(value) is Call and value.given is None else None
     if routine is None or type(routine.node) is not FUNCTION or not (taken := stored_there(routine, frame.world)):
@@ -56,4 +55,4 @@ def _moved_by(node: core.Run, call: core.Call, frame: Frame) -> list[str]:
     frame.routine.uses[routine.home.path, routine.qualname] = None
     bound = type(value) is Call and value.receiver is not None
     params = [param.name for param in routine.node.params[bound:]]
-    return [arg.id for arg, param in zip(call.args, params) if type(arg) is NAME and param in taken]
+    return [(arg.id, taken[param]) for arg, param in zip(call.args, params) if type(arg) is NAME and param in taken]
