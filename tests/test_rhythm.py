@@ -338,3 +338,37 @@ def fit(model, loader, optimizer, total, per=1000):
 def test_a_mark_that_is_moved_on_behind_a_test(test: str, heat: str) -> None:
     found = findings(TICKS.replace("TEST", test))
     assert [one.heat for one in found if one.code == "SG201"] == [heat]
+
+
+LAYERS = """
+import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self, place):
+        super().__init__()
+        self.place = place
+        self.steps = 0
+        self.layers = torch.nn.ModuleList([torch.nn.Linear(4, 4) for _ in range(8)])
+
+    def forward(self, x: torch.Tensor):
+        self.steps += 1
+        for i, layer in enumerate(self.layers):
+            x = layer(x)
+            if TEST:
+                print(x.max().item())
+        return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "heat"),
+    [
+        ("i % 4 == 0", "hot"),
+        ("not i % 4", "hot"),
+        ("self.place % 2 == 0", "hot"),
+        ("self.steps % 100 == 0", "amortized"),
+    ],
+)
+def test_each_step_goes_through_all_parts_of_a_module(test: str, heat: str) -> None:
+    assert [one.heat for one in findings(LAYERS.replace("TEST", test)) if one.code == "SG201"] == [heat]

@@ -11,6 +11,7 @@ from syncguard.infer.branches.keeps import BUILDS, GROWS, held, lacking, renewed
 from syncguard.infer.branches.left_out import is_one
 from syncguard.infer.branches.meant import binders, left_at, meant
 from syncguard.infer.branches.moved_on import moved_on
+from syncguard.infer.branches.numbered import counts_parts
 from syncguard.infer.branches.queued import queued
 from syncguard.infer.branches.rhythm import MORE, OUT, SOME, number_of, raised, rest_of, timed
 from syncguard.infer.branches.sorted_out import sorted_into
@@ -97,7 +98,8 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
         return _divided(inner, rest, outcome, frame)
     match inner:
         case core.Do(what="%", args=(left, right)):
-            return "" if outcome or _measures(left, frame) or is_one(right, frame) else EVERY
+            rare = outcome or _measures(left, frame) or is_one(right, frame) or counts_parts(left, frame)
+            return "" if rare else EVERY
         case core.Do(what="&"):
             return SOME if not outcome and _counts_steps(number_of(inner), frame) else ""
         case core.Do(what="==" | "!=" | ">" | "<" as what, args=(left, core.Const(value=0 | 1 as least))) if _counts(
@@ -135,7 +137,7 @@ def _divided(inner: core.Do, divided: Node, outcome: bool, frame: Frame) -> str:
     if _measures(divided, frame) or (type(divided) is CALL and last_name(divided) == "sum"):  # how many are so
         return ""
     by = inner.args[0].args[-1] if type(inner.args[0]) is DO else inner.args[0]
-    if is_one(by, frame):
+    if is_one(by, frame) or (type(inner.args[0]) is DO and counts_parts(inner.args[0].args[0], frame)):
         return ""
     match inner:
         case core.Do(what="==" | "!=" as what, args=(_, core.Const() | core.Name() | core.Do())):

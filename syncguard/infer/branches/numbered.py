@@ -1,0 +1,29 @@
+"""A count in, whether it is the number of a part of a module: each step goes through all of them, `for i, layer in
+enumerate(self.layers): if i % 4 == 0`, so none of them runs seldom for it."""
+
+from __future__ import annotations
+
+from syncguard.infer.routine import Frame
+from syncguard.infer.stores import CONSTRUCTORS
+from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, LOOP, NAME
+from syncguard.read.walk import walk
+
+
+def counts_parts(node: Node, frame: Frame) -> bool:
+    """Whether what the forward of a module asks for counts the turns of a loop of its own, or is what its constructor
+    alone has given it: its place among others."""
+    owner = frame.routine.owner
+    if owner is None or not owner.is_module or not frame.world.places.is_("hot", "module_methods", frame.routine.name):
+        return False
+    if type(node) is NAME:
+        return any(not loop.reason and _takes(node.id, loop.node) for loop in frame.context.loops)
+    if type(node) is not ATTR or node.path != f"self.{node.name}":
+        return False
+    storing = {one.name for info in owner.mro for one in frame.world.storing(info, node.name)}
+    return bool(storing) and storing <= CONSTRUCTORS
+
+
+def _takes(name: str, loop: Node) -> bool:
+    target = loop.target if type(loop) is LOOP else None
+    return target is not None and any(type(one) is NAME and one.id == name for one in walk(target))
