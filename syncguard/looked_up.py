@@ -19,17 +19,26 @@ OWN: Final = re.compile(  # the same of what a file has itself
 )
 WORDS: Final = (
     "eval", "exec", "locals", "import_module", "__import__", "getmembers", "__subclasses__", "__init_subclass__",
-    "metaclass", "attrgetter", "methodcaller", "locate", "get_class", "walk_packages", "iter_modules", "run_module",
-    "run_path", "spec_from_file_location", "fire", "Fire", "CLI", "LightningCLI", "jsonargparse", "dir", "getattr",
-    "OmegaConf", "safe_load", "globals",
+    "metaclass", "attrgetter", "methodcaller", "locate", "get_class", "register", "walk_packages", "iter_modules",
+    "run_module", "run_path", "spec_from_file_location", "fire", "Fire", "CLI", "LightningCLI", "jsonargparse", "dir",
+    "getattr", "OmegaConf", "safe_load", "globals",
 )  # fmt: skip
-ANYTHING: Final = re.compile(  # code that may come to whatever there is
-    r"""(?<![\w.])(?:eval|exec|__import__|dir)\((?!\s*\))|(?<![\w.])locals\(\)(?:\[|\.)|=\s*(?:locals|globals)\(\)|"""
-    r"""\((?:locals|globals)\(\)\)|\b(?:import_module|getmembers|attrgetter|methodcaller|locate|get_class|walk_packages|"""
-    r"""iter_modules|run_module|run_path|spec_from_file_location|Fire|\w*CLI|__subclasses__)\(|__init_subclass__\b|"""
-    r"""\bgetattr\(\s*(?!(?:\w+\.)*(?:args|cfg|config|conf|opts?|options|hparams|hps|params|settings|FLAGS|torch|nn|F|np|optim|os)\b)"""
-    r"""[\w.]+\s*,\s*[A-Za-z_]\w*\s*[,)]|\bmetaclass\s*=|\bgetattr\(\s*self\s*,\s*(?!["'])|\bgetattr\(\s*[\w.]+\s*,\s*(?:[fF]["']|["'][^"'\n]*["']\s*[+%.])|"""
-    r"""\b(?:create|load|safe_load)\(\s*[rRfF]?(["'])\1\1"""
+SETTINGS: Final = "args|cfg|config|conf|opts?|options|hparams|hps|params|settings|FLAGS|torch|nn|F|np|optim|os"
+KNOWN: Final = rf"(?!(?:\w+\.)*(?:{SETTINGS})\b)"  # not of these
+MADE_UP: Final = r"""(?:[fF]["']|["'][^"'\n]*["']\s*[+%.])"""  # a text that is put together
+ANYTHING: Final = re.compile(  # code that may come to whatever there is in a project
+    r"""(?<![\w.])exec\(|\b(?:import_module|__import__|walk_packages|iter_modules|run_module|run_path|"""
+    r"""spec_from_file_location|locate|get_class|\w*CLI|__subclasses__)\(|\b(?:create|load|safe_load)\(\s*[rRfF]?(["'])\1\1"""
+)
+SEEN: Final = re.compile(  # to whatever a file sees
+    r"""(?<![\w.])(?:eval|dir)\((?!\s*\))|(?<![\w.])locals\(\)(?:\[|\.)|=\s*(?:locals|globals)\(\)|"""
+    r"""\((?:locals|globals)\(\)\)|\b(?:getmembers|attrgetter|Fire)\(|"""
+    rf"""\bgetattr\(\s*{KNOWN}(?!self\b)[\w.]+\s*,\s*(?:[A-Za-z_]\w*\s*[,)]|{MADE_UP})"""
+)
+BELOW: Final = re.compile(r"__init_subclass__\b|\bmetaclass\s*=")  # to what descends from a class
+METHODS: Final = re.compile(  # to whatever methods an object has
+    r"""\b(?:methodcaller|attrgetter|Fire|register)\(|\bgetattr\(\s*self\s*,\s*(?!["'])|(?<![\w.])dir\((?!\s*\))|"""
+    rf"""\bgetattr\(\s*[\w.]+\s*,\s*{MADE_UP}|\bgetattr\(\s*{KNOWN}[\w.]+\s*,\s*[A-Za-z_]\w*\s*[,)]"""
 )
 WHOLE: Final = re.compile(r"\bfrom\s+([\w.]+)\s+import\s+\*")
 ALIAS: Final = re.compile(r"\bimport\s+(?:[\w., \t]*[., \t])?(\w+)\s+as\s+(\w+)")
@@ -41,7 +50,7 @@ def looked_up(path: str, files: Files, places: Places) -> bool:
     around = [*_folders(os.path.dirname(path), home)]
     names = {module_name(path), *map(os.path.basename, around)}
     modules = [path, *[os.path.join(one, "__init__.py") for one in around]]
-    if _anything(home, files, places):
+    if _reached(path, home, files, places):
         return True
     having = files.naming(HINTS, home)
     asking = {one for hint in HINTS for one in having[hint] if one.endswith(".py") and not places.is_test(one)}
@@ -56,14 +65,39 @@ def looked_up(path: str, files: Files, places: Places) -> bool:
     return any(map(asks, sorted(asking)))
 
 
-def _anything(home: str, files: Files, places: Places) -> bool:
-    """Whether code of a project may come to whatever there is."""
+def methods_asked(path: str, files: Files, places: Places) -> bool:
+    """Whether code of a project may come to whatever methods an object has."""
+    return any(files.has(one, METHODS) for one in _asking(files.home(path), files, places))
+
+
+def _asking(home: str, files: Files, places: Places) -> list[str]:
+    """The files of a project that have a word by which names may be made up, but for tests."""
+    having = files.naming(WORDS, home)
+    every = sorted({one for word in WORDS for one in having[word] if one.endswith((".py", ".ipynb"))})
+    return [one for one in every if not places.is_test(one)]
+
+
+def _reached(path: str, home: str, files: Files, places: Places) -> bool:
+    """Whether code of a project may come to whatever there is in a module."""
     hub = os.path.join(home, HUB)
     if WHOLE.search(files.text(hub) if os.path.isfile(hub) else ""):
         return True
-    having = files.naming(WORDS, home)
-    every = sorted({one for word in WORDS for one in having[word] if one.endswith((".py", ".ipynb"))})
-    return any(files.has(one, ANYTHING) for one in every if not places.is_test(one))
+    for one in _asking(home, files, places):
+        if files.has(one, ANYTHING):
+            return True
+        if files.has(one, SEEN) and (one == path or _brings(one, path, files)):
+            return True
+        if files.has(one, BELOW) and (one == path or _brings(path, one, files)):
+            return True
+    return False
+
+
+def _brings(one: str, path: str, files: Files) -> bool:
+    """Whether a file brings in a module, or all that it has, as far as its name tells."""
+    text, name = files.text(one), module_name(path)
+    if any(means(dotted, one, path) for dotted in WHOLE.findall(text)):
+        return True
+    return re.search(rf"^[ \t]*(?:from|import)\b[^\n]*\b{name}\b", text, re.MULTILINE) is not None
 
 
 def _folders(folder: str, home: str) -> Iterator[str]:

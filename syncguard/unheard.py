@@ -10,7 +10,7 @@ from typing import Final
 from syncguard.brings import bare, picked, runs_in, taken_whole
 from syncguard.judge.called import Function, Where
 from syncguard.judge.warmth import UNUSED, is_dead
-from syncguard.looked_up import looked_up
+from syncguard.looked_up import looked_up, methods_asked
 from syncguard.places import Places
 from syncguard.texts import SAID, Files, module_name, once
 
@@ -41,7 +41,21 @@ def unheard(
             told[where] = _told(path, function, lacking, having[package], files)
     dead = {path for (path, _), text in told.items() if is_dead(text)}
     found = {path for path in dead if looked_up(path, files, places)}
-    return {where: _doubted(text) if where[0] in found else text for where, text in told.items() if text}
+    asked_for = {path for path, name in told if path in dead - found and _of_method(name, told[path, name])}
+    open_ = {path for path in asked_for if methods_asked(path, files, places)}
+
+    def said(where: Where, text: str) -> str:
+        path, name = where
+        doubted = path in found or (path in open_ and _of_method(name, text))
+        return _doubted(text) if doubted else text
+
+    return {where: said(where, text) for where, text in told.items() if text}
+
+
+def _of_method(name: str, text: str) -> bool:
+    """Whether it is a method that nothing names, where its class may be named."""
+    owner, _, method = name.rpartition(".")
+    return bool(owner) and f"`{method}`" in text
 
 
 def _served(path: str, function: Function, files: Files, places: Places) -> bool:

@@ -217,3 +217,82 @@ def test_what_serves_models_loads_classes_that_nobody_names(asked, name, expecte
 
 def test_what_serves_models_loads_functions_that_nobody_names():
     assert heat(SCORE.replace("score", "predict_fn")) == "unknown"
+
+
+BROUGHT = """import argparse
+{}
+
+if __name__ == '__main__':
+    kind = argparse.ArgumentParser().parse_args().kind
+    {}
+"""
+
+
+@ASKED
+@pytest.mark.parametrize(
+    ("brings", "uses"),
+    [
+        ("from models.core import *", "net = eval(kind)()"),
+        (
+            "from models import core",
+            "net = build(core, kind)\n\ndef build(mod, kind):\n    return getattr(mod, kind)()",
+        ),
+        ("from importlib import import_module", "net = getattr(import_module('models.core'), kind)()"),
+        ("import inspect\nfrom models import core", "nets = dict(inspect.getmembers(core))[kind]"),
+        ("from operator import attrgetter\nfrom models import core", "net = attrgetter(kind)(core)"),
+        ("from pydoc import locate", "net = locate(f'models.core.{kind}')()"),
+        ("", "exec('from models.core import ' + kind)"),
+        ("import fire\nfrom models import core", "fire.Fire(core)"),
+        ("from jsonargparse import CLI", "CLI()"),
+        ("import torch", "nets = torch.nn.Module.__subclasses__()"),
+        ("from omegaconf import OmegaConf", 'OmegaConf.create("""\n_target_: models.core.Net\n""")'),
+        ("from models.core import *", "names = locals()\n    net = names[kind]()"),
+        ("import models.core as core", "class Net(core.Net): ...\n    net = Net()"),
+        ("from models.core import Net; net = Net()", "print(net)"),
+    ],
+)
+def test_code_that_may_come_to_whatever_there_is_leaves_nothing_dead(asked, brings, uses):
+    assert heat(NET, {"train.py": BROUGHT.format(brings, uses)}, asked) == "hot"
+
+
+@ASKED
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("Makefile", "run:\n\tpython -c 'from models.core import Net; Net()'\n"),
+        ("Dockerfile", "CMD python -c 'from models.core import Net; Net()'\n"),
+        ("job.slurm", "python -c 'from models.core import Net; Net()'\n"),
+        (".github/run.yml", "run: python -c 'from models.core import Net; Net()'\n"),
+        ("hubconf.py", "from models.core import Net\n"),
+        ("hubconf.py", "from models.core import *\n"),
+    ],
+)
+def test_what_starts_code_names_it(asked, path, text):
+    assert heat(NET, {path: text}, asked) == "hot"
+
+
+@ASKED
+@pytest.mark.parametrize(
+    ("uses", "expected"),
+    [
+        ("getattr(self, f'take_{kind}')(x)", "unknown"),
+        ("getattr(self, 'take_' + kind)(x)", "unknown"),
+        ("[getattr(self, one) for one in dir(self)]", "unknown"),
+        ("self.other(x)", "cold"),
+    ],
+)
+def test_methods_by_names_that_are_made_up(asked, uses, expected):
+    core = "class Tool:\n    def take_a(self, x: torch.Tensor) -> list:\n        return x.unique().tolist()\n\n"
+    core = f"import torch\n\n\n{core}    def run(self, kind, x):\n        {uses}\n"
+    assert heat(core, {"train.py": TRAIN + "from models.core import Tool\nTool().run(kind, x)\n"}, asked) == expected
+
+
+def test_a_pipe_is_no_file_of_a_project(tmp_path):
+    import os
+
+    from syncguard.read.application import files_of
+
+    (tmp_path / "train.py").write_text(TRAIN)
+    os.mkfifo(tmp_path / "told.txt")
+    os.mkfifo(tmp_path / "told.py")
+    assert files_of(str(tmp_path)) == (str(tmp_path / "train.py"),)
