@@ -6,6 +6,7 @@ import ast
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from syncguard.brings import takes
@@ -99,12 +100,13 @@ class Errands:
         """How seldom a function runs; None where somebody may call it often, or nobody is seen to."""
         if where not in self._told:
             self._told[where] = None  # while we look, for those that call one another
-            self._told[where] = self._called(where)
+            told = self._called(where)
+            self._told[where] = None if told is not None and self._made_up.may_fetch(where) else told
         return self._told[where]
 
     def _called(self, where: Where) -> Told | None:
         outer = self._outer(where)
-        if outer is None or where in self._hot or self._made_up.may_fetch(where):
+        if outer is None or where in self._hot:
             return None
         if outer != where:
             return self._of(outer)
@@ -268,12 +270,19 @@ class Errands:
 
 def at_top(text: str, line: int) -> bool:
     """Whether a line of Python stands in no function, class or loop."""
+    spans = _inner(text)
+    return spans is not None and not any(begin <= line <= end for begin, end in spans)
+
+
+@lru_cache(maxsize=64)
+def _inner(text: str) -> tuple[tuple[int, int], ...] | None:
+    """The lines of the functions, classes and loops of a text; None of what is no Python."""
     try:
         nodes = [*ast.walk(ast.parse(text))]
     except (SyntaxError, ValueError, RecursionError):
-        return False
+        return None
     inner = [node for node in nodes if isinstance(node, INNER)]
-    return not any(node.lineno <= line <= (node.end_lineno or node.lineno) for node in inner)
+    return tuple([(node.lineno, node.end_lineno or node.lineno) for node in inner])
 
 
 def is_by(text: str, line: int, other: int) -> bool:

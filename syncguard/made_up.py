@@ -17,9 +17,10 @@ FILLED: Final = "{"
 # What is asked for by a name that is no text, or one that is put together.
 ASKS: Final = r"(?![\"'])|[\"'][^\"'\n]*[\"']\s*[+%]"
 ASKED: Final = re.compile(rf"\bgetattr\((?!self\b)(?:[^,()]|\([^()]*\))+,\s*+(?:{ASKS})")
-OF: Final = re.compile(
-    rf"\bgetattr\((?:[\w.]*\.)?(\w+),\s*+(?:{ASKS})|\bvars\((?:[\w.]*\.)?(\w+)\)|\b(\w+)\.__dict__\b"
-)
+OF: Final = re.compile(rf"\bgetattr\((?:[\w.]*\.)?(\w+),\s*+(?:{ASKS})|\bvars\((?:[\w.]*\.)?(\w+)\)")
+DICT: Final = re.compile(r"\.__dict__\b")
+LAST: Final = re.compile(r"\w+\Z")
+LONGEST: Final = 80  # characters of a name
 ME: Final = ("self", "cls")
 WORDS: Final = ("getattr", "vars", "__dict__")  # without which a text asks for nothing so
 TRAINS: Final = re.compile(r"\.backward\(")
@@ -33,6 +34,8 @@ class MadeUp:
         self._brought: dict[str, list[tuple[str, bool, bool]]] = {}
         self._asked: dict[str, Mapping[str, frozenset[str]]] = {}
         self._trained: dict[str, bool] = {}
+        self._runs: dict[str, tuple[str, ...]] = {}
+        self._told: dict[tuple[str, str], bool] = {}  # of what a file has, or a class of it
 
     def brings(self, path: str, asked: bool = False) -> bool:
         """Whether a file may be brought in by a text; if it is `asked`, by one that asks for something by a made-up
@@ -53,20 +56,40 @@ class MadeUp:
     def _asks(self, where: Where) -> bool:
         """Whether another file may ask a module, or what it has made of a class, for a function by a made-up name."""
         path, (owner, _, method) = where[0], where[1].partition(".")
-        package = self._files.home(path)
-        name = owner if method else module_name(path)
-        naming = self._files.naming({name}, package)[name] if package else []
-        others = [one for one in naming if one != path and one.endswith(".py") and not self._places.is_test(one)]
-        if method:
-            return any(_runs(self._files.text(one)) for one in others if self._files.has(one, ASKED))
-        making = self._asking(package) if others else {}
-        return any(_brings_in(name, self._files.text(one), making[one]) for one in others if one in making)
+        key = path, owner if method else ""
+        if key not in self._told:
+            package = self._files.home(path)
+            self._told[key] = bool(package) and (
+                self._asks_object(path, owner, package) if method else self._asks_module(path, package)
+            )
+        return self._told[key]
+
+    def _asks_object(self, path: str, owner: str, package: str) -> bool:
+        return any(one != path and self._files.may_hold(one, (owner,)) for one in self._running(package))
+
+    def _asks_module(self, path: str, package: str) -> bool:
+        name = module_name(path)
+        return any(
+            one != path and self._files.may_hold(one, (name,)) and _brings_in(name, self._files.text(one), asked)
+            for one, asked in self._asking(package).items()
+        )
+
+    def _running(self, package: str) -> tuple[str, ...]:
+        """The files of a package that call what they ask an object for by a name that is made up."""
+        if package not in self._runs:
+            every = [one for one in self._files.naming(WORDS, package)["getattr"] if self._is_code(one)]
+            running = [one for one in every if self._files.has(one, ASKED) and _runs(self._files.text(one))]
+            self._runs[package] = tuple(sorted(running))
+        return self._runs[package]
+
+    def _is_code(self, path: str) -> bool:
+        return path.endswith(".py") and not self._places.is_test(path)
 
     def _asking(self, package: str) -> Mapping[str, frozenset[str]]:
         """What the files of a package ask for something by a name that is made up, by the files that do."""
         if package not in self._asked:
             having = self._files.naming(WORDS, package)
-            every = {one for word in WORDS for one in having[word] if one.endswith(".py")}
+            every = {one for word in WORDS for one in having[word] if self._is_code(one)}
             told = {one: _names_asked(self._files.text(one)) for one in sorted(every)}
             self._asked[package] = {one: names for one, names in told.items() if names}
         return self._asked[package]
@@ -98,7 +121,11 @@ class MadeUp:
 
 def _names_asked(text: str) -> frozenset[str]:
     """What a text asks for something by a name that is made up, but for the object of a method."""
-    return frozenset([name for met in OF.finditer(text) for name in met.groups() if name and name not in ME])
+    found = [name for met in OF.finditer(text) for name in met.groups()]
+    found += [
+        last[0] for met in DICT.finditer(text) if (last := LAST.search(text, max(met.start() - 80, 0), met.start()))
+    ]
+    return frozenset([name for name in found if name and name not in ME])
 
 
 def _brings_in(name: str, text: str, asked: frozenset[str]) -> bool:
