@@ -255,19 +255,6 @@ def test_what_is_computed_from_a_dict_of_tensors_is_read(moved, given, expected)
     assert codes("import numpy\n" + HANDED.format(moved=moved, given=given), "SG209") == expected
 
 
-@pytest.mark.parametrize(
-    ("imported", "asked", "expected"),
-    [
-        ("os", "box.cpu().numpy()", ["SG202"]),
-        ("os", "box.cpu()", []),
-        ("os", "box.cpu().tolist()", []),
-        ("paddle", "box.cpu().numpy()", []),
-    ],
-)
-def test_an_array_is_fetched_of_a_tensor_where_no_torch_is_imported(imported, asked, expected):
-    assert codes(f"import {imported}\n\n\ndef draw(painter, box):\n    painter.rectangle({asked})\n") == expected
-
-
 LISTED = """
 import numpy as np
 import torch

@@ -123,7 +123,7 @@ def fetched(of: Unknown, told: str, nodes: Nodes, frame: Frame) -> Value | None:
         return None
     inner = (node.fn.of,)
     hostly = part_of_batch(inner, frame) or picked_by_host(inner, frame) or made_of_host(inner[0], frame)
-    if hostly or not (world.computes_torch(frame) or (told == "use:numpy" and not world.other_gradients(frame))):
+    if hostly or not world.computes_torch(frame):
         return None
     here = Tensor(device=world.place(frame.routine), sure=False, why=frame.why(told, node.at))
     return apply(frame, fetch, node.at, [here], {}, inner)

@@ -149,10 +149,6 @@ class Usage(Names):
             self.places.is_("host", "bystanders", part) for part in torch_parts(frame)
         )
 
-    def other_gradients(self, frame: Frame) -> bool:
-        """Whether a library with gradients of its own is imported here."""
-        return not self.gradient_libraries.isdisjoint(imported_by(frame))
-
     def has_tables(self, frame: Frame) -> bool:
         """Whether a library is imported here whose tables have methods as tensors do."""
         return not imported_by(frame).isdisjoint(self.tables)
