@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from syncguard.brings import means
@@ -107,8 +108,9 @@ def _folders(folder: str, home: str) -> Iterator[str]:
         folder = os.path.dirname(folder)
 
 
-def _asked(text: str) -> set[str]:
+@lru_cache(maxsize=256)
+def _asked(text: str) -> frozenset[str]:
     """What a file asks for things by names that are made up, as the modules are called."""
     of = {next(filter(None, met.groups())) for met in ASKS.finditer(text)}
     known = {met[2]: met[1] for met in ALIAS.finditer(text)} if of else {}
-    return {known.get(one, one) for one in of}
+    return frozenset([known.get(one, one) for one in of])

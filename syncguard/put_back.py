@@ -8,13 +8,15 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from syncguard.infer.branches.begun import FIRST
+from syncguard.infer.branches.keeps import BUILDS
 from syncguard.judge.called import Function, Where, innermost, last_part
 from syncguard.judge.made import class_of
 from syncguard.kinship import Kinship
 from syncguard.places import Places
 from syncguard.texts import Files
 
-KEEPS: Final = ("but only where what is kept is not there yet", "but only on the first step")
+KEEPS: Final = tuple([f"but only {gate}" for gate in (BUILDS, FIRST)])
 Calls = Mapping[str, tuple[Function, ...]]
 
 

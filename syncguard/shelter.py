@@ -38,18 +38,24 @@ def threaded() -> bool:
     return threading is not None and threading.active_count() > 1
 
 
-def sheltered(make: Callable[[], bytes]) -> bytes:
-    """What a fork makes; nothing where somebody has ended it. Raises `Crashed`."""
+def forked(make: Callable[[], bytes]) -> tuple[int, int]:
+    """A fork that makes something, and the pipe by which that comes."""
     reads, writes = os.pipe()
     child = os.fork()
-    if not child:
-        try:
-            os.close(reads)
-            with os.fdopen(writes, "wb") as pipe:
-                pipe.write(make())
-        finally:
-            os._exit(0)  # whatever came between: who asked sees that nothing came
-    os.close(writes)
+    if child:
+        os.close(writes)
+        return child, reads
+    try:
+        os.close(reads)
+        with os.fdopen(writes, "wb") as pipe:
+            pipe.write(make())
+    finally:
+        os._exit(0)  # whatever came between: who asked sees that nothing came
+
+
+def sheltered(make: Callable[[], bytes]) -> bytes:
+    """What a fork makes; nothing where somebody has ended it. Raises `Crashed`."""
+    child, reads = forked(make)
     try:
         with os.fdopen(reads, "rb") as pipe:
             made = pipe.read()

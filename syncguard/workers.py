@@ -60,9 +60,14 @@ def are_few(sources: Iterable[Source]) -> bool:
 
 def examined(sources: Iterable[Source], task: Task) -> Done:
     """What is found in sources, by a fork where compiled code could end this process. Raises `shelter.Crashed`."""
-    if shelter.needed() and (made := shelter.sheltered(lambda: msgspec.msgpack.encode(_examined(sources, task)))):
+    if shelter.needed() and (made := shelter.sheltered(lambda: told(sources, task))):
         return msgspec.msgpack.decode(made, type=Done)
     return _examined(sources, task)
+
+
+def told(sources: Iterable[Source], task: Task) -> bytes:
+    """What is found in sources, as a fork tells it."""
+    return msgspec.msgpack.encode(_examined(sources, task))
 
 
 def _examined(sources: Iterable[Source], task: Task) -> Done:

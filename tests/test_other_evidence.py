@@ -176,6 +176,10 @@ def test_names_that_a_loop_gives_are_asked_for_one_by_one(names, keys, expected)
         ("for key in ('low', 'mask'): setattr(obj, key, getattr(obj, key).cuda())", "put(batch)", "cuda()", ["SG101"]),
         ("for key in ('low', 'high'): setattr(obj, key, getattr(obj, key).cuda())", "put(batch)", "cuda()", []),
         ("obj.low = obj.low.cuda()", "put(batch)", "cuda()", []),
+        (
+            "for key, value in obj.items(): obj[key] = value.cuda()\n    obj.low = obj.low.cuda()",
+            "put(batch)", "cuda()", ["SG101"],
+        ),
         ("obj.mask = torch.ones(3).cuda()", "put(batch)", "cuda()", []),
         ("obj = dict(obj); obj.mask = obj.mask.cuda()", "put(batch)", "cuda()", []),
         ("if dataset: obj.mask = obj.mask.cuda()", "put(batch)", "cuda()", []),

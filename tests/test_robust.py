@@ -5,6 +5,7 @@ and a cache that is killed, shared, refused or full never does harm.
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import importlib.util
 import os
 import random
@@ -128,19 +129,25 @@ def test_what_a_killed_worker_had_is_examined_all_the_same(project, plain, monke
     assert pipeline.check(["."], config(cache=False, jobs=3)) == plain
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a worker imports what it examines with anew")
-def test_a_file_that_crashes_whoever_examines_it_is_told_and_the_others_are_examined(project, plain, monkeypatch):
+def crash_at(ending, monkeypatch):
+    """Have every process but this one crash at a file."""
     parent, kept = os.getpid(), workers.Examiner.examine
 
     def crashing(examiner, source):
-        if source.path.endswith("/sgd.py"):
+        if source.path.endswith(ending):
             assert os.getpid() != parent
+            faulthandler.disable()  # it would tell of the crash that is wanted
             os.kill(os.getpid(), signal.SIGSEGV)
         return kept(examiner, source)
 
+    monkeypatch.setattr(workers.Examiner, "examine", crashing)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a worker imports what it examines with anew")
+def test_a_file_that_crashes_whoever_examines_it_is_told_and_the_others_are_examined(project, plain, monkeypatch):
     monkeypatch.setattr(workers, "WORTH", 0)
     monkeypatch.setattr(workers, "CHUNK", 20_000)
-    monkeypatch.setattr(workers.Examiner, "examine", crashing)
+    crash_at("/sgd.py", monkeypatch)
     report = pipeline.check(["."], config(cache=False, jobs=3))
     (broken,) = [note for note in report.files if note.state == "broken"]
     assert broken.path.endswith("optim/sgd.py")
@@ -158,16 +165,8 @@ def test_a_file_that_crashes_whoever_examines_it_is_told_and_the_others_are_exam
 @pytest.mark.parametrize("folder", ["torch/optim", "torch/optim/sgd.py"], ids=["beside another process", "few"])
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_compiled_code_that_crashes_does_not_end_this_process(project, plain, monkeypatch, folder, jobs):
-    parent, kept = os.getpid(), workers.Examiner.examine
-
-    def crashing(examiner, source):
-        if source.path.endswith("/sgd.py"):
-            assert os.getpid() != parent
-            os.kill(os.getpid(), signal.SIGSEGV)
-        return kept(examiner, source)
-
     monkeypatch.setattr(shelter, "COMPILED", True)
-    monkeypatch.setattr(workers.Examiner, "examine", crashing)
+    crash_at("/sgd.py", monkeypatch)
     for cache in (True, False):
         report = pipeline.check([folder], config(cache=cache, jobs=jobs))
         told = [finding for finding in report.findings if finding.code == "SG000"]

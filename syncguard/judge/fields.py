@@ -16,6 +16,7 @@ from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.values import Call, ClassOf, Named
 from syncguard.infer.expressions.attributes import decorators
 from syncguard.infer.routine import Frame, Routine
+from syncguard.infer.stores import CONSTRUCTORS
 from syncguard.judge.bound import bound_to, given_back, left_with, path_of, put_back
 from syncguard.judge.calling import Stored
 from syncguard.judge.carried import carried
@@ -32,7 +33,7 @@ from syncguard.judge.defaults import (
     is_data,
 )
 from syncguard.judge.taken_over import taken_over
-from syncguard.judge.turned import MAKERS, turned_on
+from syncguard.judge.turned import turned_on
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, CALL, CHOOSE, CONST, FUNCTION, NAME
@@ -208,7 +209,7 @@ def _handed_in(info: ClassInfo, name: str, place: Place) -> Written | None:
     called it, `def __call__(self, scale=4.0): self._scale = scale`."""
     stored = all_stored(info, name, place)
     part, path, routine = stored[0] if len(stored) == 1 else (None, "", None)
-    if part is None or routine is None or routine.name in MAKERS or _may_be_given(info, name, place):
+    if part is None or routine is None or routine.name in CONSTRUCTORS or _may_be_given(info, name, place):
         return None
     param = _param(bound_to(part, path), routine.node)
     if param is None or type(param.default) is not CONST or not steady(param.name, routine):

@@ -9,12 +9,13 @@ from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.values import UNKNOWN, Instance, options
 from syncguard.infer.routine import Routine
+from syncguard.infer.stores import CONSTRUCTORS
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.tags import CALL, FUNCTION
 from syncguard.read.walk import walk
 
-MAKERS: Final = ("__init__", "__post_init__", "__attrs_post_init__")
+MAKERS: Final = CONSTRUCTORS - {"__new__"}
 
 
 def remakes(routines: Iterable[Routine], places: Places) -> frozenset[ClassInfo]:

@@ -7,20 +7,22 @@ from typing import Final
 
 from syncguard.infer.classes import ClassInfo, class_of
 from syncguard.infer.domain.values import options
+from syncguard.infer.stores import CONSTRUCTORS
 from syncguard.judge.bound import bound_to
 from syncguard.judge.calling import Stored
 from syncguard.judge.defaults import Place
 from syncguard.read.core import Node
 from syncguard.read.tags import CALL, CONST, NAME
 
-MAKERS: Final = ("__init__", "__post_init__", "__attrs_post_init__", "__new__")
 ENTERS: Final = "__enter__"
 
 
 def turned_on(info: ClassInfo, stored: list[Stored], place: Place) -> bool:
     """Whether a method that the file calls turns on an attribute, which these statements give its values."""
     callers = place.callers
-    turning = {routine.name for part, path, routine in stored if _turns(part, path) and routine.name not in MAKERS}
+    turning = {
+        routine.name for part, path, routine in stored if _turns(part, path) and routine.name not in CONSTRUCTORS
+    }
     return not turning.isdisjoint(callers.called) or (ENTERS in turning and enters(info, place))
 
 

@@ -98,8 +98,8 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
         return _divided(inner, rest, outcome, frame)
     match inner:
         case core.Do(what="%", args=(left, right)):
-            rare = outcome or _measures(left, frame) or is_one(right, frame) or counts_parts(left, frame)
-            return "" if rare else EVERY
+            often = outcome or _measures(left, frame) or is_one(right, frame) or counts_parts(left, frame)
+            return "" if often else EVERY
         case core.Do(what="&"):
             return SOME if not outcome and _counts_steps(number_of(inner), frame) else ""
         case core.Do(what="==" | "!=" | ">" | "<" as what, args=(left, core.Const(value=0 | 1 as least))) if _counts(

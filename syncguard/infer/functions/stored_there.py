@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from syncguard.infer.project import World
 
 Parts = tuple[str, ...]  # the attributes, by name; none of all that it holds
-KINDS: Final = ("isinstance", "is_tensor", "hasattr", "torch_is_tensor")  # what is asked of each part
+KINDS: Final = ("isinstance", "is_tensor", "hasattr")  # what is asked of each part
 NOTHING: Final[dict[str, Parts]] = {}
 
 
@@ -90,12 +90,10 @@ def _store(part: Node, seen: Seen) -> None:
     read = {one.id for one in walk(value) if type(one) is NAME}
     if not _moved(value, seen) or read.isdisjoint({of.id, *turning}):
         return
-    if type(aim) is ATTR:
-        seen.found[of.id] = (*seen.found.get(of.id, ()), aim.name) if seen.found.get(of.id, ("",)) else ()
-    elif type(aim) is INDEX:
-        names = _named(aim.key, seen)
-        if names is not None:
-            seen.found[of.id] = (*seen.found.get(of.id, ()), *names) if names else ()
+    names = (aim.name,) if type(aim) is ATTR else _named(aim.key, seen) if type(aim) is INDEX else None
+    if names is not None:
+        known = seen.found.get(of.id)
+        seen.found[of.id] = (*(known or ()), *names) if names and known != () else ()
 
 
 def _named(key: Node, seen: Seen) -> Parts | None:
