@@ -16,7 +16,7 @@ from syncguard.judge.warmth import ON_HOST, ONCE, STARTED, UNCALLED, for_start, 
 from syncguard.made_up import MadeUp
 from syncguard.places import Places
 from syncguard.terms import Fact, Heat
-from syncguard.texts import BRINGS, SAID, TEXT, Files, is_inner, module_name, outermost
+from syncguard.texts import BRINGS, SAID, TEXT, Files, is_inner, module_name, outermost, spots
 from syncguard.unheard import unheard
 from syncguard.unnamed import uncalled
 
@@ -24,7 +24,7 @@ MOST: Final = 48  # files that name what we follow
 DEEPEST: Final = 5  # calls to what is known to run seldom
 DOUBTED: Final = 4  # places that may stand in a text, before we take one for code
 BROUGHT: Final = re.compile(r"^[ \t]*(?:from\s+[\w.]+\s+)?import\s+(?:\([^)]*\)|[^\n]*)", re.MULTILINE)
-UNREAD: Final = re.compile(f"(?P<said>{SAID})|{TEXT}", re.DOTALL | re.MULTILINE)
+UNREAD: Final = re.compile(f"{SAID}|{TEXT}", re.DOTALL | re.MULTILINE)
 DEVICE: Final = re.compile(r"cuda|device|gpu")
 FURTHER: Final = 4  # lines behind the one on which a call begins
 INNER: Final = (
@@ -244,20 +244,19 @@ class Errands:
 
     def _mentions(self, path: str, name: str, method: bool) -> Iterator[Place]:
         """The places of a file that name this."""
-        text, end = self._files.text(path), 0
-        while (begin := text.find(name, end)) >= 0:
+        text = self._files.text(path)
+        for begin in spots(text, name):
             end = begin + len(name)
-            if not _goes_on(text[begin - 1 : begin] + text[end : end + 1]):
-                before = text[text.rfind("\n", 0, begin) + 1 : begin]
-                said = _said(before, text[begin - 1 : begin], text[end : end + 8].lstrip(), method)
-                if said and not before.lstrip().startswith(("from ", "import ")):
-                    yield path, begin, said == "called"
+            before = text[text.rfind("\n", 0, begin) + 1 : begin]
+            said = _said(before, text[begin - 1 : begin], text[end : end + 8].lstrip(), method)
+            if said and not before.lstrip().startswith(("from ", "import ")):
+                yield path, begin, said == "called"
 
     def is_unread(self, path: str, at: int) -> bool:
         """Whether a place stands in a comment, a docstring or an import."""
         if path not in self._unread:
             text = self._files.text(path)
-            said = [met.span() for met in UNREAD.finditer(text) if met["said"]]
+            said = [met.span() for met in UNREAD.finditer(text) if met.lastindex is None]
             self._unread[path] = [*said, *[met.span() for met in BROUGHT.finditer(text)]]
         return any(begin <= at < end for begin, end in self._unread[path])
 
@@ -290,11 +289,6 @@ def is_by(text: str, line: int, other: int) -> bool:
     lines = text.split("\n")[min(line, other) - 1 : max(line, other)]
     deep = [len(one) - len(one.lstrip()) for one in lines if one.strip()]
     return min(deep) == deep[0 if line <= other else -1]
-
-
-def _goes_on(around: str) -> bool:
-    """Whether a word goes on in what stands at its ends."""
-    return any(one.isalnum() or one == "_" for one in around)
 
 
 def _said(before: str, last: str, after: str, method: bool) -> str:

@@ -56,15 +56,15 @@ def must_be_given(option: Fact, owner: Where, files: Files, kinship: Kinship) ->
 
 def _asked_so(defaults: dict[str, str], owner: Where, method: str, kinship: Kinship) -> bool:
     """Whether a class above, in another file, asks its own object for a method with such an argument."""
-    asked = re.compile(rf"\bself\.{method}\(")
-    above = [one for one in kinship.above(owner) if one[0] != owner[0] and asked.search(kinship.text(one))]
+    asked = f"self.{method}("
+    above = [one for one in kinship.above(owner) if one[0] != owner[0] and asked in kinship.text(one)]
     own = kinship.parsed(owner) if above else None
     places = _places(own, method)
     return any(
         _differs(call, defaults, places)
         for one in above
-        for call in _calls(kinship.parsed(one))
-        if isinstance(call.func, ast.Attribute) and call.func.attr == method and _is_self(call.func.value)
+        for call in kinship.asks(one, method)
+        if isinstance(call.func, ast.Attribute) and _is_self(call.func.value)
     )
 
 
@@ -101,7 +101,8 @@ def _answers(kept: Collection[str], names: dict[str, str], heir: Where, owner: W
     tree = kinship.parsed(heir)
     if tree is None:
         return False
-    for part in ast.walk(tree):
+    named = any(name in kinship.text(heir) for name in kept)
+    for part in ast.walk(tree) if named else ():
         match part:
             case ast.FunctionDef(name=name, body=body) if name.lstrip("_") in kept:
                 return not _unwritten(body)
@@ -112,8 +113,8 @@ def _answers(kept: Collection[str], names: dict[str, str], heir: Where, owner: W
     places = _places(kinship.parsed(owner), MADE)
     return any(
         _differs(call, names, places)
-        for call in _calls(tree)
-        if isinstance(call.func, ast.Attribute) and call.func.attr == MADE and not _is_self(call.func.value)
+        for call in kinship.asks(heir, MADE)
+        if isinstance(call.func, ast.Attribute) and not _is_self(call.func.value)
     )
 
 
@@ -164,10 +165,6 @@ def _call_at(text: str, begin: int) -> ast.Call | None:
                 return None
             return made if isinstance(made, ast.Call) else None
     return None
-
-
-def _calls(tree: ast.ClassDef | None) -> list[ast.Call]:
-    return [part for part in ast.walk(tree) if isinstance(part, ast.Call)] if tree is not None else []
 
 
 def _method(tree: ast.ClassDef, name: str) -> ast.FunctionDef | None:

@@ -25,6 +25,7 @@ class Kinship:
         self._having: dict[tuple[str, str], list[str]] = {}
         self._texts: dict[Where, str] = {}
         self._parsed: dict[Where, ast.ClassDef | None] = {}
+        self._asks: dict[Where, dict[str, list[ast.Call]]] = {}
 
     def text(self, where: Where) -> str:
         """A class at the top of its file, as it is written; nothing of any other."""
@@ -40,6 +41,17 @@ class Kinship:
         if where not in self._parsed:
             self._parsed[where] = _parsed(self.text(where))
         return self._parsed[where]
+
+    def asks(self, where: Where, name: str) -> list[ast.Call]:
+        """The calls in a class by which it asks something for a method of this name."""
+        if where not in self._asks:
+            asks: dict[str, list[ast.Call]] = {}
+            self._asks[where] = asks
+            tree = self.parsed(where)
+            for part in ast.walk(tree) if tree is not None else ():
+                if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
+                    asks.setdefault(part.func.attr, []).append(part)
+        return self._asks[where].get(name, [])
 
     def above(self, where: Where) -> list[Where]:
         """The classes that a class descends from."""

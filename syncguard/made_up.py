@@ -16,8 +16,13 @@ BRINGS: Final = re.compile(r"\bimport_module\(\s*[rRfF]*([\"'])(?P<text>[^\"'\n]
 FILLED: Final = "{"
 # What is asked for by a name that is no text, or one that is put together.
 ASKS: Final = r"(?![\"'])|[\"'][^\"'\n]*[\"']\s*[+%]"
-ASKED: Final = re.compile(rf"\bgetattr\((?!self\b)(?:[^,()]|\([^()]*\))+,\s*+(?:{ASKS})")
-OF: Final = re.compile(rf"\bgetattr\((?:[\w.]*\.)?(\w+),\s*+(?:{ASKS})|\bvars\((?:[\w.]*\.)?(\w+)\)")
+# They begin with a text, which is found at once, and look back from there for the word's own beginning.
+GETS: Final = r"getattr\((?<!\wgetattr\()"
+ASKED: Final = re.compile(rf"{GETS}(?!self\b)(?:[^,()]|\([^()]*\))+,\s*+(?:{ASKS})")
+OF: Final = (
+    re.compile(rf"{GETS}(?:[\w.]*\.)?(\w+),\s*+(?:{ASKS})"),
+    re.compile(r"vars\((?<!\wvars\()(?:[\w.]*\.)?(\w+)\)"),
+)
 DICT: Final = re.compile(r"\.__dict__\b")
 LAST: Final = re.compile(r"\w+\Z")
 LONGEST: Final = 80  # characters of a name
@@ -121,11 +126,11 @@ class MadeUp:
 
 def _names_asked(text: str) -> frozenset[str]:
     """What a text asks for something by a name that is made up, but for the object of a method."""
-    found = [name for met in OF.finditer(text) for name in met.groups()]
+    found = [met[1] for asked in OF for met in asked.finditer(text)]
     found += [
         last[0] for met in DICT.finditer(text) if (last := LAST.search(text, max(met.start() - 80, 0), met.start()))
     ]
-    return frozenset([name for name in found if name and name not in ME])
+    return frozenset([name for name in found if name not in ME])
 
 
 def _brings_in(name: str, text: str, asked: frozenset[str]) -> bool:

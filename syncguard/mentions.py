@@ -11,10 +11,10 @@ import msgspec
 
 from syncguard.judge.called import Mention
 from syncguard.places import Places
-from syncguard.texts import SAID, TEXT, Files, Remembered
+from syncguard.texts import SAID, TEXT, Files, Remembered, spots
 
-OTHERS: Final = r"\b(?:set|frozenset|dict|list|tuple|str|bytes)\([^()\n]*\)\.\w+"  # methods of Python's own
-APART: Final = re.compile(f"{SAID}|{TEXT}|{OTHERS}", re.DOTALL | re.MULTILINE)
+OTHERS: Final = re.compile(r"\b(?:set|frozenset|dict|list|tuple|str|bytes)\([^()\n]*\)\.\Z")  # what Python itself makes
+APART: Final = re.compile(f"{SAID}|{TEXT}", re.DOTALL | re.MULTILINE)
 OWN: Final = re.compile(r"\b(?:self|cls|super\(\))\s*\.\Z")
 ALIAS: Final = re.compile(r"[ \t]+\w+ ?= ?")
 GOES_ON: Final = re.compile(r"\s*[(.\[=]")
@@ -78,7 +78,7 @@ def apart(text: str) -> Apart:
     for met in APART.finditer(text):
         found.begins.append(met.start())
         found.ends.append(met.end())
-        found.texts.append(met["text"] is not None)
+        found.texts.append(met.lastindex is not None)
     return found
 
 
@@ -87,8 +87,8 @@ def mentions_in(text: str, path: str, name: str, beside: Apart | None = None) ->
     found. What another process is asked for stands nowhere: who knows where that runs?"""
     beside = beside if beside is not None else apart(text)
     line, last = 1, 0
-    for met in re.finditer(rf"\b{name}\b", text):
-        begin, end = met.span()
+    for begin in spots(text, name):
+        end = begin + len(name)
         number = beside.at(begin)
         if number >= 0:
             start = beside.begins[number]
@@ -96,8 +96,10 @@ def mentions_in(text: str, path: str, name: str, beside: Apart | None = None) ->
                 yield Mention(path, text.count("\n", 0, start) + 1)
             continue
         line, last = line + text.count("\n", last, begin), begin
-        dotted = text[begin - 1 : begin] == "."
-        alias = not dotted and ALIAS.fullmatch(text, text.rfind("\n", 0, begin) + 1, begin)
+        dotted, before = text[begin - 1 : begin] == ".", text.rfind("\n", 0, begin) + 1
+        if dotted and text[begin - 2 : begin - 1] == ")" and OTHERS.search(text, before, begin):
+            continue
+        alias = not dotted and ALIAS.fullmatch(text, before, begin)
         if dotted or (alias and not GOES_ON.match(text, end)):
             own = dotted and OWN.search(text, max(0, begin - NEAR), begin) is not None
             yield Mention(path, 0 if REMOTE.match(text, end) else line, own=own)

@@ -139,8 +139,9 @@ class Places:
 
     def _in_package(self, table: str, key: str, folder: PurePath) -> bool:
         """Whether a folder is a package, or in one, and so named."""
-        around = (folder, *folder.parents)
-        return self.is_(table, key, folder.name) and any(os.path.isfile(one / "__init__.py") for one in around)
+        if not self.is_(table, key, folder.name):
+            return False
+        return any(os.path.isfile(one / "__init__.py") for one in (folder, *folder.parents))
 
     def _is_package(self, table: str, key: str, folder: PurePath) -> bool:
         """Whether a folder is a package, and so named."""

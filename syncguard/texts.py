@@ -22,9 +22,11 @@ HUB: Final = "hubconf.py"  # what `torch.hub` takes out of a repository
 MODULES: Final = 3  # files that may be there for whoever copies them
 PROGRAM: Final = ("__main__", "argparse", "ArgumentParser", "argv", "hydra", "fire", "click", "absl")
 ENVIRONMENT: Final = ("pyvenv.cfg", "node_modules", *INSTALLED)  # what tells a folder of other people's files
-# What no code reads, and a text that it may.
-SAID: Final = r"""#[^\n]*|^__all__\b[^\])]*|(?<![fF])(?<![fF][rR])(?:'''|\"\"\")(?:\\.|.)*?(?:'''|\"\"\")"""
-TEXT: Final = r"""(?P<text>'''(?:\\.|.)*?'''|\"\"\"(?:\\.|.)*?\"\"\"|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*")"""
+# What no code reads, and a text that it may: an alternative that begins with a letter is found at once, and what must
+# stand before that is looked for from there.
+DOC: Final = r"{0}(?<![fF]{0})(?<![fF][rR]{0})(?:\\.|.)*?(?:'''|\"\"\")"
+SAID: Final = rf"""#[^\n]*|__all__(?<=^__all__)\b[^\])]*|{DOC.format("'''")}|{DOC.format('"' * 3)}"""
+TEXT: Final = r"""'''(?:\\.|.)*?'''()|\"\"\"(?:\\.|.)*?\"\"\"()|'(?:\\.|[^'\\\n])*'()|"(?:\\.|[^"\\\n])*"()"""
 
 BRINGS: Final = re.compile(r"^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]*(?:\([^)]*\)|[^\n;]*)", re.MULTILINE)
 UNREAD: Final = re.compile(SAID, re.DOTALL | re.MULTILINE)
@@ -198,9 +200,24 @@ def once(text: str, name: str, within: tuple[int, int] = (0, 0)) -> bool:
     """The same of a text."""
     if text.count(name) == 1:
         return True
-    lines = [text.count("\n", 0, met.start()) + 1 for met in re.finditer(rf"(?<!super\()\b{name}\b", text)]
+    begins = [begin for begin in spots(text, name) if not text.endswith("super(", 0, begin)]
+    lines = [text.count("\n", 0, begin) + 1 for begin in begins]
     inside = [line for line in lines if within[0] <= line <= within[1]]
     return len(lines) - len(inside) + bool(inside) == 1
+
+
+def spots(text: str, name: str) -> Iterator[int]:
+    """Where a name begins in a text, and is not part of a longer one."""
+    end = 0
+    while (begin := text.find(name, end)) >= 0:
+        end = begin + len(name)
+        if not _goes_on(text[begin - 1 : begin] + text[end : end + 1]):
+            yield begin
+
+
+def _goes_on(around: str) -> bool:
+    """Whether a word goes on in what stands at its ends."""
+    return any(one.isalnum() or one == "_" for one in around)
 
 
 def packages(folder: str) -> Iterator[str]:
