@@ -44,6 +44,7 @@ class ClassInfo:
         "elsewhere",
         "flags",
         "handed",
+        "hands_out",
         "home",
         "hostly",
         "is_function",
@@ -59,6 +60,7 @@ class ClassInfo:
         "node",
         "own_moves",
         "past",
+        "picks",
         "promises",
         "qualname",
         "resets",
@@ -91,6 +93,8 @@ class ClassInfo:
         self.steady: bool | None = None  # whether an instance holds what it was made of, where that is; likewise
         self.tokenizes: bool | None = None  # whether it keeps what a tokenizer makes, and names no device; likewise
         self.judges: bool | None = None  # whether it scores texts, likewise
+        self.hands_out: bool | None = None  # whether it has attributes of names that nobody sees, likewise
+        self.picks: bool | None = None  # whether it calls methods by names that it is given, likewise
         self.flags: list[tuple[Param, list[Param]]] | None = (
             None  # the yes or no that instances are made with; likewise
         )

@@ -98,7 +98,11 @@ def _tests(part: Node) -> bool:
 
 def _splits(part: Node) -> bool:
     """Whether some of what is in this need not run with it, or runs at another time."""
-    return _tests(part) or type(part) is FUNCTION or type(part) is CLASS
+    return _tests(part) or _defines(part)
+
+
+def _defines(part: Node) -> bool:
+    return type(part) is FUNCTION or type(part) is CLASS
 
 
 def _objects(home: Home) -> frozenset[str]:
@@ -126,6 +130,8 @@ def _asked(body: tuple[Node, ...], home: Home, wanted: frozenset[str]) -> dict[s
                     found.setdefault(part.name, {})[ALWAYS] = None
             continue
         parts = walk(node)
+        if not any(type(part) is ATTR and part.name in wanted for part in parts) and not any(map(_defines, parts)):
+            continue
         if any(map(_splits, parts)):
             if type(node) is ATTR and _counts(node, wanted, home):
                 found.setdefault(node.name, {})[tests] = None

@@ -240,6 +240,12 @@ def kept_off(routine: Routine, callers: Callers, places: Places, asked: tuple[Ro
 def by_name(info: ClassInfo) -> bool:
     """Whether a class calls methods by names that it is given, with what it is given: `getattr(self, name)(*args)`. Any
     may be meant."""
+    if info.picks is None:
+        info.picks = _picks(info)
+    return info.picks
+
+
+def _picks(info: ClassInfo) -> bool:
     methods = [part for part in info.node.body if type(part) is FUNCTION]
     if not any("(0getattr" in method.uses.get(ME[0], ()) for method in methods):
         return False

@@ -3,7 +3,7 @@ asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from syncguard.infer.branches.subjects import last_name
@@ -51,7 +51,7 @@ def tabled(home: Home, places: Places) -> dict[str, Fact]:
             if type(part) is BIND and type(part.value) is MAP and (keys := _keys(part, _itself(routine))):
                 found.update(keys if _picked(last_name(part.targets[0]), routine, places) else {})
     if found:
-        names = [*_named(home)]
+        names = [*_named(home, found)]
         found = {name: fact for name, fact in found.items() if names.count(name) == 1}
     return found
 
@@ -67,13 +67,15 @@ def _itself(routine: Routine) -> tuple[str, str]:
     return (node.params[0].name, owner.name) if type(node) is FUNCTION and node.params and owner else ("", "")
 
 
-def _named(home: Home) -> Iterator[str]:
-    """What a file names, each time that it does: functions, and the methods of a class in the class."""
+def _named(home: Home, wanted: Iterable[str]) -> Iterator[str]:
+    """Those of some names that a file has, each time that it does: of functions, and of methods of a class in the
+    class."""
     classes = [(info.node.at, info.name) for info in home.classes]
+    lasts = frozenset([name.rpartition(".")[2] for name in wanted])
     for part in home.pieces:
-        if type(part) is NAME:
+        if type(part) is NAME and part.id in lasts:
             yield part.id
-        elif type(part) is ATTR:
+        elif type(part) is ATTR and part.name in lasts:
             yield from (f"{name}.{part.name}" for at, name in classes if around(at, part.at))
 
 

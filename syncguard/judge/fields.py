@@ -226,11 +226,17 @@ def _may_be_given(info: ClassInfo, name: str, place: Place) -> bool:
     stored = [routine for one in below for routine in place.frame.world.storing(one, name) if routine.owner is one]
     if stored or name in place.callers.of(info.home).set:
         return True
-    return any(_hands_out(part) for one in (info, *below) for part in everything(one.node.body))
+    return any(map(_hands_out, (info, *below)))
 
 
-def _hands_out(part: Node) -> bool:
+def _hands_out(info: ClassInfo) -> bool:
     """Whether a class has attributes of names that nobody sees: `setattr(self, key, value)`, `__getattr__`."""
+    if info.hands_out is None:
+        info.hands_out = any(map(_gives_any, everything(info.node.body)))
+    return info.hands_out
+
+
+def _gives_any(part: Node) -> bool:
     if type(part) is NAME:
         return part.id == "setattr"
     return (type(part) is ATTR and part.name == "__dict__") or (type(part) is FUNCTION and part.name == "__getattr__")

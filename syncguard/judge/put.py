@@ -49,7 +49,8 @@ def picked(sighting: Sighting, routine: Routine) -> Tests:
     """The parts of an expression that must come out so for it to give what is waited for: `(flag and x > 0).any()`."""
     node = routine.node
     held = [*enclosing(node.body, sighting.at)] if type(node) is FUNCTION else []
-    parts = [part for part in walk(held[-1]) if around(sighting.at, part.at)] if held else []
+    choosing = [part for part in walk(held[-1]) if type(part) is EITHER or type(part) is CHOOSE] if held else []
+    parts = [part for part in choosing if around(sighting.at, part.at)]
     either = [part for part in parts if type(part) is EITHER]
     links = [at for at in _links(sighting.why, routine) if around(sighting.at, at)] if either else []
     if any(type(part) is CHOOSE for part in parts) or not all(_by_last(part, links) for part in either):
