@@ -19,7 +19,7 @@ from syncguard.judge.making import ANYWHERE
 from syncguard.mentions import Mentions
 from syncguard.places import Places
 from syncguard.terms import Fact
-from syncguard.texts import Files
+from syncguard.texts import Files, spots
 
 MOST: Final = 12  # places that ask for a name, and files that have it
 DEEPEST: Final = 3  # functions that ask for one another
@@ -47,6 +47,7 @@ class AskedFor:
         self._makers = namers(calls)
         self._met: dict[tuple[str, str], list[Mention] | None] = {}  # where a package names something, if not often
         self._told: dict[Where, tuple[Fact, ...]] = {}
+        self._plain: dict[Where, bool] = {}  # classes
         todo = {*asked}
         for _ in range(DEEPEST):  # each file is looked at once for all that are as many calls away
             todo = self._meet(todo, places)
@@ -164,8 +165,12 @@ class AskedFor:
 
     def _is_plain(self, owner: Where) -> bool:
         """Whether a class descends from nothing, or from what all modules do."""
-        like = rf"^\s*class {owner[1]}\s*(?:\(\s*(?:(?:torch\.)?nn\.Module|object)?\s*\))?\s*:"
-        return re.search(like, self._files.text(owner[0]), re.MULTILINE) is not None
+        if owner not in self._plain:
+            text, begun = self._files.text(owner[0]), f"class {owner[1]}"
+            like = re.compile(rf"{begun}\s*(?:\(\s*(?:(?:torch\.)?nn\.Module|object)?\s*\))?\s*:")
+            starts = [at for at in spots(text, begun) if not text[text.rfind("\n", 0, at) + 1 : at].strip()]
+            self._plain[owner] = any(like.match(text, at) for at in starts)
+        return self._plain[owner]
 
 
 def _plain(fact: Fact, path: str) -> Fact:

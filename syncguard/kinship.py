@@ -32,7 +32,8 @@ class Kinship:
         if where not in self._texts:
             path, name = where
             text = self._files.text(path) if self._files.may_hold(path, (f"class {name}",)) else ""
-            met = re.search(rf"^class {name}\b.*?(?=^[^\s)#]|\Z)", text, re.DOTALL | re.MULTILINE)
+            like = re.compile(rf"^class {name}\b.*?(?=^[^\s)#]|\Z)", re.DOTALL | re.MULTILINE)
+            met = like.search(text, begin) if (begin := text.find(f"class {name}")) >= 0 else None
             self._texts[where] = met[0] if met is not None else ""
         return self._texts[where]
 

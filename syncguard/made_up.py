@@ -10,7 +10,7 @@ from typing import Final
 
 from syncguard.judge.called import Where
 from syncguard.places import Places
-from syncguard.texts import Files, module_name
+from syncguard.texts import Files, module_name, spots
 
 BRINGS: Final = re.compile(r"\bimport_module\(\s*[rRfF]*([\"'])(?P<text>[^\"'\n]*)\1(?P<more>\s*(?:[+%]|\.format\b))?")
 FILLED: Final = "{"
@@ -146,7 +146,7 @@ def _runs(text: str) -> bool:
         if re.search(r"\breturn\s+\Z", before) or text[_end(text, met.start()) :].startswith("("):
             return True
         bound = re.search(r"\b(\w+)\s*=\s*\Z", before)
-        if bound is not None and re.search(rf"\b{bound[1]}\(", text):
+        if bound is not None and any(text.startswith("(", at + len(bound[1])) for at in spots(text, bound[1])):
             return True
     return False
 

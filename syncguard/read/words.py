@@ -24,8 +24,10 @@ class Wanted:
 
     def __init__(self, words: Collection[str]) -> None:
         self.words = words
-        self._numbers = {word: crc32(word.encode("utf-8", "surrogatepass")) for word in words}
-        self._asked = frozenset(self._numbers.values())
+        self._having: dict[int, list[str]] = {}  # the words of each number
+        for word in words:
+            self._having.setdefault(crc32(word.encode("utf-8", "surrogatepass")), []).append(word)
+        self._asked = frozenset(self._having)
         self._few = [number.to_bytes(SIZE, sys.byteorder) for number in self._asked] if len(words) <= FEW else []
 
     def among(self, numbers: bytes) -> list[str]:
@@ -33,4 +35,4 @@ class Wanted:
         if self._few and not any(map(numbers.__contains__, self._few)):
             return []
         met = self._asked.intersection(memoryview(numbers).cast("I"))
-        return [word for word, number in self._numbers.items() if number in met] if met else []
+        return [word for number in met for word in self._having[number]]
