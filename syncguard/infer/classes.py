@@ -41,6 +41,7 @@ class ClassInfo:
         "assigning",
         "attrs",
         "bases",
+        "begins",
         "elsewhere",
         "flags",
         "handed",
@@ -94,6 +95,7 @@ class ClassInfo:
         self.tokenizes: bool | None = None  # whether it keeps what a tokenizer makes, and names no device; likewise
         self.judges: bool | None = None  # whether it scores texts, likewise
         self.hands_out: bool | None = None  # whether it has attributes of names that nobody sees, likewise
+        self.begins: tuple[str, ...] | None = None  # what names begin with that are made up for its methods, likewise
         self.picks: bool | None = None  # whether it calls methods by names that it is given, likewise
         self.flags: list[tuple[Param, list[Param]]] | None = (
             None  # the yes or no that instances are made with; likewise

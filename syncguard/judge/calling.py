@@ -270,11 +270,10 @@ def may_be_handed(routine: Routine) -> bool:
 def may_pick(info: ClassInfo, name: str) -> bool:
     """Whether a class calls what it asks its own object for by a name that is made up, and may be this:
     `getattr(self, f"_{kind}")(x)`."""
-    for method in info.node.body:
-        asks = type(method) is FUNCTION and "(0getattr" in method.uses.get(ME[0], ())
-        if asks and any(name.startswith(beginning(one)) for one in _made_up(walk(getattr(method, "body", ())))):
-            return True
-    return False
+    if info.begins is None:
+        methods = [one for one in info.node.body if type(one) is FUNCTION and "(0getattr" in one.uses.get(ME[0], ())]
+        info.begins = tuple([beginning(name) for one in methods for name in _made_up(walk(getattr(one, "body", ())))])
+    return any(map(name.startswith, info.begins))
 
 
 def _made_up(parts: Sequence[core.Node]) -> Iterator[core.Node]:

@@ -36,7 +36,7 @@ from syncguard.judge.taken_over import taken_over
 from syncguard.judge.turned import turned_on
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, CALL, CHOOSE, CONST, FUNCTION, NAME
+from syncguard.read.tags import ATTR, BIND, CALL, CHOOSE, CONST, FUNCTION, NAME
 from syncguard.read.walk import binds, everything, targets, walk
 
 
@@ -310,6 +310,12 @@ def _upwards(call: core.Call) -> bool:
     return type(call.fn) is ATTR and type(call.fn.of) is CALL
 
 
+def _may_be_put_back(part: Node, path: str) -> bool:
+    """Whether what is put back by a method may be given so: as a name, or what is written."""
+    own = type(part) is BIND and any(path_of(aim) == path for aim in part.targets)
+    return not own or (type(part) is BIND and (type(part.value) is NAME or type(part.value) is CONST))
+
+
 def _param(node: Node | None, function: Node) -> core.Param | None:
     params = function.params if type(function) is FUNCTION else ()
     return next((param for param in params if type(node) is NAME and param.name == node.id), None)
@@ -319,7 +325,7 @@ def _assigned(info: ClassInfo, name: str, place: Place) -> Iterator[Assigned]:
     """Each assignment to an attribute, but those of a method that puts back what it was."""
     for part, path, routine in _stored(info, name, place):
         node = routine.node
-        if type(node) is FUNCTION and put_back(node.body, path):
+        if type(node) is FUNCTION and _may_be_put_back(part, path) and put_back(node.body, path):
             continue
         turns = info.world.places.is_("names", "switches", routine.name)
         value = bound_to(part, path)

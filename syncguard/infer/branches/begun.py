@@ -40,7 +40,7 @@ def begins(inner: Node, outcome: bool, frame: Frame) -> bool:
 
 def spends(body: tuple[Node, ...], frame: Frame) -> bool:
     """Whether an arm turns a flag that a test around it asks for: it is met once, though the other arms are not."""
-    for asked, wanted in frame.context.tests:
+    for asked, wanted in frame.context.tests if frame.routine.owner is not None else ():
         inner, outcome = plainly(asked, wanted)
         flag = _flag(inner, outcome, frame)
         if flag is not None and lives(frame) and _turns(body, flag) and _stays(flag, frame):

@@ -31,10 +31,12 @@ def _changed(name: str, first: bool | None, asked: At, outcome: bool, loop: Node
         return False
     bound = binders(frame.routine).get(name, ())
     inside = [part for part in bound if around(loop.at, part.at)]
-    before = _lasting([part for part in bound if part.at < loop.at and not around(loop.at, part.at)], loop, node)
-    if not (before and inside) or not all(_is(part, first) for part in before):
+    before = [part for part in bound if part.at < loop.at and not around(loop.at, part.at)]
+    if not (before and inside):
         return False
     if any(_is(part, first) or not (first is None or _is(part, not first)) for part in inside):
+        return False
+    if not all(_is(part, first) for part in _lasting(before, loop, node)):
         return False
     tests = [part for part in walk(loop) if type(part) is IF and around(part.test.at, asked)]
     arms = [one.at for part in tests for one in (part.body if leads(part.test, asked, outcome) else part.orelse)]
