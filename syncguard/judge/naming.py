@@ -20,6 +20,8 @@ from syncguard.read.walk import parts
 
 ASKING: Final = ("isinstance", "issubclass")
 NONE: Final[tuple[Asked, ...]] = ()
+# What stands in these stands at their lines.
+STATEMENTS: Final = frozenset((core.Bind, core.Run, core.Leave, core.Update, core.If, core.Loop, core.With, core.Try))
 Naming = tuple[Routine | None, tuple[Asked, ...], int]  # the function that names it, the tests around that, the line
 
 
@@ -27,11 +29,11 @@ def namings(home: Home, names: Container[str], lines: list[int]) -> dict[str, li
     """The names that a file reads, each time with the tests around it, in order; what one says of itself names nothing.
     They stand in these lines, in order; one with a dot is asked of a module."""
     found = dict[str, list[Naming]]()
-    whole = (core.Bind, core.Run, core.Leave, core.Update)  # what stands in these stands at their lines
     todo: list[tuple[Node, Routine | None, tuple[Asked, ...], tuple[str, ...]]] = [(home.core, home.top, (), ())]
     while todo:
         node, routine, tests, within = todo.pop()
-        kind = type(node)
+        if type(node) in STATEMENTS and not _stand_in(lines, node):
+            continue
         if type(node) is NAME or type(node) is ATTR:
             name = node.id if type(node) is NAME else cast(core.Attr, node).path
             if name in names and name not in within:
@@ -44,7 +46,7 @@ def namings(home: Home, names: Container[str], lines: list[int]) -> dict[str, li
             todo.append((node.test, routine, tests, within))
         elif type(node) is CALL and last_name(node.fn) in ASKING:
             continue
-        elif kind not in whole or _stand_in(lines, node):
+        else:
             if type(node) is FUNCTION:
                 if not _stand_in(lines, node, *node.decorators):
                     continue
