@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 import msgspec
 from msgspec.structs import replace
 
+from syncguard.archived import copied
 from syncguard.asked_for import AskedFor
 from syncguard.brings import sets, taken_whole
 from syncguard.errands import Errands, Told
@@ -94,6 +96,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     demanded: Callable[[Fact, Where], bool]  # whether an option has no default, and a file gives it
     alone: Callable[[Collection[Where]], bool]  # whether nobody may call one of these functions but those that do
     put_back: Callable[[Where, int], bool]  # whether another file empties at every step what a place fills
+    copied: Callable[[str], str]  # what is said of a file that a run has left among its logs
     places: Places
 
     def told(self, findings: Sequence[Finding], one: Examined) -> list[Finding]:
@@ -115,6 +118,8 @@ class Elsewhere(msgspec.Struct, frozen=True):
         path, where = one.note.path, (one.note.path, finding.function)
         if (made := self.made_there.get(class_of(where))) is not None and finding.name not in SENDS:
             return replace(finding, heat="cold", hot_path=(made,))
+        if archived := self.copied(path):
+            return replace(finding, heat="cold", hot_path=(Fact(archived, 0),))
         place = finding.site.line, finding.site.column
         if finding.hot_path[1:] and finding.hot_path[-1].text in KEEPS and self.put_back(where, finding.site.line):
             finding = replace(finding, heat="hot", hot_path=finding.hot_path[:-1])
@@ -274,6 +279,7 @@ def elsewhere(
         for_others=lambda where: _is_for_others(where, calls, files, places),
         set_outside=lambda where, name: _is_set_outside(where, name, files),
         put_back=PutBack(calls, kinship, files, places).at,
+        copied=lru_cache(maxsize=None)(lambda path: copied(path, files, places)),
         places=places,
     )
 
