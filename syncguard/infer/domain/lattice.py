@@ -289,8 +289,8 @@ def pooled(a: Value, b: Value) -> Value:
         if any(type(o) is Unknown or type(o) is Host for o in others):
             return Host("device:assumed")  # the CPU is what is left where there is no accelerator
     if any(type(o) is Tensor and o.device == "mixed" for o in both.options):
-        there = _there(a, b)
-        return Union(tuple([_assumed(o, there) if type(o) is Tensor and o.device == "mixed" else o for o in both.options]))
+        parts, there = both.options, _there(a, b)
+        return Union(tuple([_assumed(o, there) if type(o) is Tensor and o.device == "mixed" else o for o in parts]))
     devices = {o.kind for o in both.options if type(o) is Host and o.kind.startswith("device:")}
     if len(devices) > 1:  # a device that is the CPU for some and not for others
         return without(both, lambda o: type(o) is Host and o.kind == "device:host")
