@@ -24,7 +24,7 @@ from syncguard.judge.called import Ask, Gift
 from syncguard.judge.called import Needs as Asks
 from syncguard.judge.calling import Callers, Calling, call_at
 from syncguard.judge.common import common, question_of
-from syncguard.judge.defaults import Place
+from syncguard.judge.defaults import Place, bound
 from syncguard.judge.giving import as_tensor, asks_of, gives_of, in_all
 from syncguard.judge.heat import around_what
 from syncguard.judge.opted import opted
@@ -235,8 +235,8 @@ def _asked(call: Calling, needs: Needs, routine: Routine, callers: Callers, worl
     written, node = _plainly_given(caller, at, routine), routine.node
     if written is None or type(node) is not FUNCTION:
         return []
-    places = positional(node)
-    gives = {param.name: given(written, param, places) for param in node.params}
+    places, takes = positional(node), bound(written, routine)
+    gives = {param.name: given(written, param, places, takes) for param in node.params}
     left = {param.name for param in node.params if all(is_default(one, param) for one in gives[param.name])}
     if any(names <= left for names in needs):
         return None
@@ -279,8 +279,8 @@ def _gives(caller: Routine, at: At, routine: Routine) -> tuple[dict[str, list[No
         lacking = _lacking(written, caller, kept)
         kept = [param for param in kept if param.name in lacking]
         written = replace(written, keywords=tuple([one for one in written.keywords if one[0]]))
-    places = positional(node)
-    return {one.name: given(written, one, places) for one in kept}, kept
+    places, takes = positional(node), bound(written, routine)
+    return {one.name: given(written, one, places, takes) for one in kept}, kept
 
 
 def _lacking(call: core.Call, caller: Routine, kept: list[Param]) -> frozenset[str]:
