@@ -51,4 +51,5 @@ STEPS = """
 
 def test_the_reason_of_what_is_given_back_is_that_of_what_may_wait() -> None:
     (found,) = [one for one in findings(STEPS) if one.code == "SG204"]
-    assert [fact.text.split("`")[1] for fact in found.because][1:3] == ["torch.arange(n).to(device)", "self.steps[at - 1]"]
+    told = [fact.text.split("`")[1] for fact in found.because]
+    assert told[1:3] == ["torch.arange(n).to(device)", "self.steps[at - 1]"]
