@@ -1,4 +1,4 @@
-"""What is asked of one of several that the object of a method lists is never met where nothing that makes one lists it."""
+"""What is asked of one of several that an object lists is never met where nothing that makes one lists it."""
 
 from __future__ import annotations
 
