@@ -18,7 +18,7 @@ from syncguard.judge.alternatives import alternative
 from syncguard.judge.barred import without_barred
 from syncguard.judge.calling import Callers, call_at
 from syncguard.judge.chosen import chosen, known_as
-from syncguard.judge.defaults import Place, bound
+from syncguard.judge.defaults import Place
 from syncguard.judge.leading import leading, tests_around
 from syncguard.judge.left_out import left_out
 from syncguard.judge.missing import missing
@@ -156,11 +156,11 @@ def _giving(test: core.Do, place: Place) -> list[bool]:
     if param is None or type(node) is not FUNCTION:
         return []
     calls = [(caller, call_at(at, caller)) for caller, at, _ in place.callers.of_each.get(place.routine, ())]
-    places, routine = positional(node), place.routine
+    places = positional(node)
     return [
-        call is not None and any(_sure(one, caller) for one in given(call, param, places, bound(call, routine)))
+        call is not None and any(_sure(value, caller) for value in given(call, param, places))
         for caller, call in calls
-        if caller is not routine
+        if caller is not place.routine
     ]
 
 
