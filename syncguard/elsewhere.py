@@ -4,12 +4,15 @@ which options."""
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 import msgspec
 from msgspec.structs import replace
 
+from syncguard.archived import copied
 from syncguard.asked_for import AskedFor
 from syncguard.brings import sets, taken_whole
 from syncguard.errands import Errands, Told
@@ -17,7 +20,7 @@ from syncguard.examine import Examined
 from syncguard.forsaken import Forsaken, forsaken
 from syncguard.given_outside import given_outside, must_be_given
 from syncguard.judge.brought import as_brought
-from syncguard.judge.called import Ask, Function, Gift, Needs, Where, in_loop
+from syncguard.judge.called import Ask, Function, Gift, Needs, Where, in_loop, innermost, last_part
 from syncguard.judge.common import question_of
 from syncguard.judge.entries import Callers, Entries, bare, doubted
 from syncguard.judge.gated import gated
@@ -90,10 +93,12 @@ class Elsewhere(msgspec.Struct, frozen=True):
     left: Left  # what is never set of the objects that these files make
     for_others: Callable[[Where], bool]  # whether a class is said to be there for others
     set_outside: Callable[[Where, str], bool]  # whether another file gives an object of it such an attribute
+    asks_for: Callable[[Where, str], bool]  # whether another file that names a class has this name as well
     turned: Callable[[Fact, Where, str], bool]  # whether a file sets an option, of a class or of a method of it
     demanded: Callable[[Fact, Where], bool]  # whether an option has no default, and a file gives it
     alone: Callable[[Collection[Where]], bool]  # whether nobody may call one of these functions but those that do
     put_back: Callable[[Where, int], bool]  # whether another file empties at every step what a place fills
+    copied: Callable[[str], str]  # what is said of a file that a run has left among its logs
     places: Places
 
     def told(self, findings: Sequence[Finding], one: Examined) -> list[Finding]:
@@ -115,6 +120,8 @@ class Elsewhere(msgspec.Struct, frozen=True):
         path, where = one.note.path, (one.note.path, finding.function)
         if (made := self.made_there.get(class_of(where))) is not None and finding.name not in SENDS:
             return replace(finding, heat="cold", hot_path=(made,))
+        if archived := self.copied(path):
+            return replace(finding, heat="cold", hot_path=(Fact(archived, 0),))
         place = finding.site.line, finding.site.column
         if finding.hot_path[1:] and finding.hot_path[-1].text in KEEPS and self.put_back(where, finding.site.line):
             finding = replace(finding, heat="hot", hot_path=finding.hot_path[:-1])
@@ -134,7 +141,10 @@ class Elsewhere(msgspec.Struct, frozen=True):
         finding = unless_made_so(unless_given(finding), self.calls, self.left, self.for_others, self.set_outside)
         if made_so := one.kept.get(place, ()):
             own = class_of(where)
-            finding = unless_made_with(finding, own, made_so, self.gifts(own), self.for_others, self.set_outside)
+            gifts = self.gifts(own)
+            finding = unless_made_with(
+                finding, own, made_so, gifts, self.for_others, self.set_outside, self._asked_outside
+            )
         if finding.heat != "unknown":
             return finding
         if (barred := self.given.nowhere(where, asks, self.alone)) is not None:
@@ -147,6 +157,14 @@ class Elsewhere(msgspec.Struct, frozen=True):
             return replace(finding, heat="cold", hot_path=(Fact(self.forsaken.left_over[where], 0),))
         told = self.forsaken.told.get(where)  # it may be unused, or there for others
         return replace(finding, hot_path=(Fact(told, 0),)) if told else finding
+
+    def _asked_outside(self, finding: Finding, line: int) -> bool:
+        """Whether another file that names the class of a finding may ask an object of it for the method that the
+        finding stands in, or the one around a line."""
+        path, own = finding.site.path, class_of((finding.site.path, finding.function))
+        asking = innermost(self.calls.get(path, ()), line)
+        names = [finding.function] if asking is None else [finding.function, asking.name]
+        return any(self.asks_for(own, last_part(name)) for name in names)
 
     def _asking(self, finding: Finding, where: Where, asks: tuple[Ask, ...]) -> Finding:
         """A finding with the options that other files say it stands behind."""
@@ -273,7 +291,9 @@ def elsewhere(
         left=left_by_makers(calls),
         for_others=lambda where: _is_for_others(where, calls, files, places),
         set_outside=lambda where, name: _is_set_outside(where, name, files),
+        asks_for=lambda where, name: _is_asked_outside(where, name, files, places),
         put_back=PutBack(calls, kinship, files, places).at,
+        copied=lru_cache(maxsize=None)(lambda path: copied(path, files, places)),
         places=places,
     )
 
@@ -347,6 +367,14 @@ def _is_set_outside(where: Where, name: str, files: Files) -> bool:
     return is_set(name, [one for one in naming[name] if one != path], files) or any(
         files.has(one, UNSEEN) for one in others
     )
+
+
+def _is_asked_outside(where: Where, name: str, files: Files, places: Places) -> bool:
+    """Whether another file of the package, but for tests, has the name of a class and this one, in its code."""
+    path, owner = where
+    naming = files.naming({name, owner}, files.home(path))
+    both = {*naming[name]} & {*naming[owner]} - {path}
+    return any(re.search(rf"\b{name}\b", files.code(one)) for one in both if not places.is_test(one))
 
 
 def _unseen_outside(classes: Mapping[Where, Fact], files: Files) -> dict[Where, Fact]:

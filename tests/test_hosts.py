@@ -1038,6 +1038,33 @@ def test_a_count_of_steps_is_no_size(count: str, found: list[str]) -> None:
     assert sorted(codes(COUNTED.format(count=count))) == found
 
 
+TURNED = """
+import torch
+
+def rollout(policy, x: torch.Tensor, sizes: list[int]):
+    for {turn}:
+        if {count} > 100:
+            x = x.cpu()
+        x = policy(x)
+    return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("turn", "count", "found"),
+    [
+        ("i in range(9)", "i", ["SG202"]),
+        ("i in range(x.shape[0])", "i", ["SG202"]),
+        ("i, size in enumerate(sizes)", "i", ["SG202"]),
+        ("i, size in enumerate(sizes)", "size", ["SG202", "SG306"]),
+        ("size in sizes", "size", ["SG202", "SG306"]),
+        ("i in range(9)", "x.shape[0] + i", ["SG202", "SG306"]),
+    ],
+)
+def test_the_number_of_a_turn_is_no_size(turn: str, count: str, found: list[str]) -> None:
+    assert sorted({*codes(TURNED.format(turn=turn, count=count))}) == found
+
+
 FILLED = """
 import torch
 

@@ -138,3 +138,28 @@ def test_a_call_that_says_that_it_leads_elsewhere_makes_nothing_hot(
 ) -> None:
     heat, path, _ = of(WEIGHED.format(name=name, first=first.format(name), second=second.format(name)))
     assert (heat, path) == ("hot", lines) if lines else heat != "hot"
+
+
+NORM = """
+    class Scaler:
+        def __call__(self, loss, optimizer, weights):
+            loss.backward()
+            size = norm_of(weights{given})
+            optimizer.step()
+            return size
+
+    def norm_of(weights: list[torch.Tensor], p: float = 2.0):
+        p = {made}
+        if p == float("inf"):
+            return max(w.grad.abs().max() for w in weights)
+        return sum(w.grad.norm(p) for w in weights)
+    """
+
+
+@pytest.mark.parametrize(
+    ("given", "made", "hot"),
+    [("", "float(p)", False), (", math.inf", "float(p)", True), ("", "float(weights[0].shape[0])", True)],
+)
+def test_a_number_that_is_made_of_a_parameter_is_that(given: str, made: str, hot: bool) -> None:
+    findings = found(NORM.format(given=given, made=made))
+    assert [one.heat == "hot" for one in findings] == [hot]

@@ -339,3 +339,43 @@ def test_what_is_made_of_what_a_call_gives_leads_there(given: str, first: str, s
     finding = found({**files, "pkg/net.py": net})["pkg/deep.py"]
     assert finding.heat == "hot"
     assert finding.hot_path[0].text.startswith(f"`Task.{expected}`")
+
+
+OF_MODULE = """
+import torch
+from . import deep
+
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return {call}
+"""
+LIMITED = """
+import torch
+
+
+def deep(x: torch.Tensor, limit: float = 0.0):
+    if limit > 0:
+        return x.max().item()
+    return x
+
+
+class Part:
+    def deep(self, x: torch.Tensor, limit: float = 0.0):
+        return deep(x, limit)
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "heat"),
+    [
+        ("deep.deep(x * 2)", "amortized"),
+        ("deep.deep(x, 2.0)", "hot"),
+        ("deep.Part().deep(x * 2)", "amortized"),
+        ("deep.Part().deep(x, 2.0)", "hot"),
+        ("deep.Part.deep(deep.Part(), x, 2.0)", "hot"),
+    ],
+)
+def test_a_function_of_a_module_is_given_what_is_written_first(call: str, heat: str) -> None:
+    files = {"pkg/__init__.py": "", "pkg/deep.py": LIMITED, "pkg/net.py": OF_MODULE.format(call=call)}
+    assert found(files)["pkg/deep.py"].heat == heat

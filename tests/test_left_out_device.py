@@ -39,6 +39,15 @@ def test_what_a_function_makes_that_is_told_no_device(tmp_path: Path, kind: str,
     assert there == ([("net.py", 7, "SG201")] if waits else [])
 
 
+@pytest.mark.parametrize(("given", "waits"), [("", False), (", None", False), (", x.device", True)])
+def test_a_function_of_a_module_is_given_what_is_written_first(tmp_path: Path, given: str, waits: bool) -> None:
+    net = NET.replace("from .sizes import to_tensor", "from . import sizes as shapes")
+    net = net.replace("to_tensor(", "shapes.to_tensor(").format(given=given)
+    files = {"__init__": "", "sizes": SIZES.format(kind="object"), "net": net}
+    there = [place for place in in_any_order(tmp_path, files) if place[0] == "net.py"]
+    assert there == ([("net.py", 7, "SG201")] if waits else [])
+
+
 @pytest.mark.parametrize(("default", "sure"), [("cpu", "possible"), ("cuda", "likely")])
 def test_what_is_kept_where_a_parameter_says_may_be_there(default: str, sure: str) -> None:
     text = """import torch

@@ -35,6 +35,33 @@ def test_where_it_is(read: str, found: list[str]) -> None:
     assert codes(text, ignore=("SG301",) if "map_location" in read else ()) == found
 
 
+@pytest.mark.parametrize(
+    ("device", "found"),
+    [
+        ("", []),
+        (", device='cpu'", []),
+        (", 'cpu'", []),
+        (", device='cuda:0'", ["SG201"]),
+        (", device=0", ["SG201"]),
+        (", device=device", ["SG201"]),
+    ],
+)
+def test_what_is_taken_out_of_a_file_is_where_that_was_opened_for(device: str, found: list[str]) -> None:
+    text = f"""
+    from safetensors import safe_open
+
+    def read(path, device):
+        with safe_open(path, "pt"{device}) as kept:
+            part: torch.Tensor = kept.get_tensor("w")
+            return part[:4].max().item()
+
+    def read_all(path, device):
+        kept = safe_open(path, "pt"{device})
+        return [kept.get_tensor(name).tolist() for name in kept.keys()]
+    """
+    assert codes(text, HEAD) == (found and ["SG201", "SG202"])
+
+
 def test_only_where_it_is_is_said_of_what_is_unknown() -> None:
     for place in ("host", "device"):
         assert results(f"unknown {place}")[0][1].place == place

@@ -88,7 +88,7 @@ class Sharing(Definitions):
         if type(node) is not FUNCTION or routine.running or self.depth > DEPTH:
             return {}
         handed = learnt.given(routine, [method.receiver or UNKNOWN, *args], keywords, True)
-        unsaid = left_out(frame.given[0], at, node)
+        unsaid = left_out(frame.given[0], at, node, True)
         handed.update({p.name: NONE for p in unsaid if p.name in leaving.nowhere(routine, self.places)})
         if not routine.home.own:
             self.outcome(routine, handed, frame, class_of(method.receiver), at)

@@ -11,6 +11,7 @@ from syncguard.terms import Fact, Heat
 
 Where = tuple[str, str]  # a file and the qualified name of a function in it
 TENSOR: Final = "tensor"
+LISTS: Final = "lists"
 Needs = tuple[tuple[str, ...], ...]  # groups of parameters, of each of which a call must give one
 
 
@@ -18,7 +19,8 @@ class Ask(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """What a place in a function asks of a parameter, how that must come out, and as it is written."""
 
     name: str
-    what: str  # how it is compared; '' where it is asked for yes or no, and TENSOR for whether it is one
+    what: str  # how it is compared; '' where it is asked for yes or no, TENSOR for whether it is one, and LISTS for
+    # whether it holds that
     value: bool | int | float | str | None
     outcome: bool
     text: str
@@ -34,6 +36,7 @@ class Gift(msgspec.Struct, frozen=True, gc=False, array_like=True):
     some: bool = False  # it is something, of which nothing else is known
     number: bool = False  # but that it is a number
     own: str = ""  # unless this parameter of the caller is not: it is handed on
+    texts: tuple[str, ...] = ()  # all that it may list
 
 
 class Asking(msgspec.Struct, frozen=True, gc=False, array_like=True):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from syncguard.judge.called import TENSOR, Ask, Called, Gift
+from syncguard.judge.called import LISTS, TENSOR, Ask, Called, Gift
 from syncguard.judge.settled import COMPARE
 
 
@@ -40,6 +40,8 @@ def comes_out(ask: Ask, gift: Gift) -> bool | None:
     """How a test comes out; None where nobody can tell."""
     if ask.what == TENSOR:
         return False
+    if ask.what == LISTS:
+        return ask.value in gift.texts if gift.texts else None
     if gift.some:
         return ask.what == "is not" if ask.what in ("is", "is not") and ask.value is None else None
     try:

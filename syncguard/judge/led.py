@@ -24,17 +24,17 @@ from syncguard.judge.called import Ask, Gift
 from syncguard.judge.called import Needs as Asks
 from syncguard.judge.calling import Callers, Calling, call_at
 from syncguard.judge.common import common, question_of
-from syncguard.judge.defaults import Place
+from syncguard.judge.defaults import Place, bound
 from syncguard.judge.giving import as_tensor, asks_of, gives_of, in_all
 from syncguard.judge.heat import around_what
 from syncguard.judge.opted import opted
 from syncguard.judge.refused import refused
-from syncguard.judge.settled import outcome_of, told_of
+from syncguard.judge.settled import CASTS, outcome_of, told_of
 from syncguard.judge.unpacked import held, rest_of
 from syncguard.judge.warmth import Warmth
 from syncguard.read import core
 from syncguard.read.core import At, Node, Param
-from syncguard.read.tags import CONST, FUNCTION, NAME
+from syncguard.read.tags import BIND, CALL, CONST, FUNCTION, NAME
 from syncguard.read.walk import walk
 from syncguard.terms import Fact, Heat
 
@@ -200,13 +200,14 @@ def _needs(tests: tuple[Asked, ...], routine: Routine, callers: Callers, world: 
     """The parameters of which a call must give one, for each test that comes out otherwise where it leaves them out."""
     node = routine.node
     left = [param for param in node.params if type(param.default) is CONST] if type(node) is FUNCTION else []
-    kept = [param for param in left if not binders(routine).get(param.name)]
+    kept = frozenset([param.name for param in left if not binders(routine).get(param.name)])
     place = Place(Frame(world, routine, {}), callers)
-    for written, outcome in tests if kept else ():
+    for written, outcome in tests if left else ():
         test = spelled_out(written, place.frame)
         asked = {part.id for part in walk(test) if type(part) is NAME}
-        about = [param for param in kept if param.name in asked]
-        if nothing := [param for param in about if none_if_left(param) and lacks(test, outcome, param.name)]:
+        about = [param for param in left if param.name in asked and (param.name in kept or _is_cast(param, routine))]
+        given_none = [param for param in about if param.name in kept and none_if_left(param)]
+        if nothing := [param for param in given_none if lacks(test, outcome, param.name)]:
             yield frozenset([nothing[0].name])
         elif about and (told := outcome_of(test, place)) is not None and told.value is not outcome:
             named = plainly(test, outcome)[0]  # what a private function is handed hangs on more
@@ -216,6 +217,17 @@ def _needs(tests: tuple[Asked, ...], routine: Routine, callers: Callers, world: 
                 yield names
 
 
+def _is_cast(param: Param, routine: Routine) -> bool:
+    """Whether a parameter is bound anew to nothing but a number or a text that is made of it: `p = float(p)`."""
+    return all(
+        type(bind) is BIND
+        and type(bind.value) is CALL
+        and last_name(bind.value.fn) in CASTS
+        and [part.id for part in bind.value.args if type(part) is NAME] == [param.name]
+        for bind in binders(routine).get(param.name, ())
+    )
+
+
 def _asked(call: Calling, needs: Needs, routine: Routine, callers: Callers, world: World) -> Needs | None:
     """What the caller must be given to hand it on, where a call gives what is needed, as far as it is seen; None where
     it does not."""
@@ -223,8 +235,8 @@ def _asked(call: Calling, needs: Needs, routine: Routine, callers: Callers, worl
     written, node = _plainly_given(caller, at, routine), routine.node
     if written is None or type(node) is not FUNCTION:
         return []
-    places = positional(node)
-    gives = {param.name: given(written, param, places) for param in node.params}
+    places, takes = positional(node), bound(written, routine)
+    gives = {param.name: given(written, param, places, takes) for param in node.params}
     left = {param.name for param in node.params if all(is_default(one, param) for one in gives[param.name])}
     if any(names <= left for names in needs):
         return None
@@ -267,8 +279,8 @@ def _gives(caller: Routine, at: At, routine: Routine) -> tuple[dict[str, list[No
         lacking = _lacking(written, caller, kept)
         kept = [param for param in kept if param.name in lacking]
         written = replace(written, keywords=tuple([one for one in written.keywords if one[0]]))
-    places = positional(node)
-    return {one.name: given(written, one, places) for one in kept}, kept
+    places, takes = positional(node), bound(written, routine)
+    return {one.name: given(written, one, places, takes) for one in kept}, kept
 
 
 def _lacking(call: core.Call, caller: Routine, kept: list[Param]) -> frozenset[str]:

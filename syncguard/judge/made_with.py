@@ -13,16 +13,18 @@ from syncguard.infer.branches.asking import spelled_out
 from syncguard.infer.branches.meant import necessary, plainly
 from syncguard.infer.branches.passing import given, unpacks
 from syncguard.infer.classes import ClassInfo
+from syncguard.infer.home import Home
 from syncguard.infer.project import World
 from syncguard.infer.routine import Frame, Routine
 from syncguard.infer.sightings import Context
 from syncguard.infer.tell import Texts, site, snippet
 from syncguard.judge.bound import bound_to
-from syncguard.judge.called import Ask, Called, Gift, Where
+from syncguard.judge.called import LISTS, Ask, Called, Gift, Where
 from syncguard.judge.calling import Callers
 from syncguard.judge.defaults import Place
 from syncguard.judge.denied import comes_out
 from syncguard.judge.fields import all_stored
+from syncguard.judge.listed import must_list, texts_of
 from syncguard.judge.settled import COMPARE
 from syncguard.read import core
 from syncguard.read.core import Call, Node, Param
@@ -59,6 +61,8 @@ def _asks(context: Context, owner: ClassInfo, place: Place, text_of: Texts) -> t
             name = _argument(kept, owner, place) if kept is not None else ""
             if name:
                 found.append(Ask(name, what, value, outcome, snippet(test.at, lines), test.at[0]))
+    listed = [(one, _argument(one.attribute, owner, place)) for one in must_list(context, owner, place)]
+    found += [Ask(to, LISTS, one.text, True, f"{one.attribute.path} lists it", one.line) for one, to in listed if to]
     return tuple(found)
 
 
@@ -92,7 +96,7 @@ def _argument(kept: core.Attr, owner: ClassInfo, place: Place) -> str:
     return value.id if named and sure and steady(value.id, maker) else ""
 
 
-def gives_all(calls: list[Call], params: tuple[Param, ...], places: list[Param]) -> tuple[Gift, ...]:
+def gives_all(calls: list[Call], params: tuple[Param, ...], places: list[Param], home: Home) -> tuple[Gift, ...]:
     """What each of some calls writes for the arguments of a constructor, or leaves them at, where it is the same."""
     found: list[Gift] = []
     for param in params:
@@ -100,7 +104,16 @@ def gives_all(calls: list[Call], params: tuple[Param, ...], places: list[Param])
         values = [one.value for one in each if one is not None]
         if len(values) == len(calls) > 0 and all(type(one) is type(values[0]) and one == values[0] for one in values):
             found.append(Gift(param.name, values[0]))
+        elif listed := _listed(calls, param, places, home):
+            found.append(Gift(param.name, None, some=True, texts=listed))
     return tuple(found)
+
+
+def _listed(calls: list[Call], param: Param, places: list[Param], home: Home) -> tuple[str, ...]:
+    """The texts of which some calls give an argument none but some."""
+    each = [given(call, param, places, False) if not unpacks(call) else [] for call in calls]
+    texts = [texts_of(values[0], home) if len(values) == 1 else () for values in each]
+    return tuple(dict.fromkeys([text for some in texts for text in some])) if texts and all(texts) else ()
 
 
 def _written(call: Call, param: Param, places: list[Param]) -> core.Const | None:
@@ -115,7 +128,17 @@ def _written(call: Call, param: Param, places: list[Param]) -> core.Const | None
 def made_with(where: Where, makers: Mapping[Where, list[tuple[Where, Called]]]) -> tuple[Gift, ...]:
     """What all who make objects of a class give them."""
     every = [one.gives for _, one in makers.get(where, ())] if ("", where[1]) not in makers else []
-    return tuple([gift for gift in every[0] if all(gift in other for other in every)]) if every else ()
+    if not every:
+        return ()
+    alike = [gift for gift in every[0] if not gift.texts and all(gift in other for other in every)]
+    return (*alike, *[one for gift in every[0] if gift.texts and (one := _of_all(gift.name, every)).texts])
+
+
+def _of_all(name: str, every: list[tuple[Gift, ...]]) -> Gift:
+    """What is listed for an argument by any of all who make an object; nothing where one may list anything."""
+    each = [gift.texts for gifts in every for gift in gifts if gift.name == name and gift.texts]
+    texts = dict.fromkeys([text for some in each for text in some]) if len(each) == len(every) else {}
+    return Gift(name, None, some=True, texts=tuple(texts))
 
 
 def unless_made_with(
@@ -125,16 +148,21 @@ def unless_made_with(
     gifts: tuple[Gift, ...],
     for_others: Callable[[Where], bool],
     set_outside: Callable[[Where, str], bool],
+    asked_outside: Callable[[Finding, int], bool],
 ) -> Finding:
     """The finding, as often as it was said to run unless all that makes an object of its class, which is there for
-    nobody else, gives it what does not lead there."""
+    nobody else, gives it what does not lead there; nor may another file ask the object for that itself."""
     if finding.heat not in ("hot", "unknown"):
         return finding
     for ask in asks:
         for gift in gifts:
-            if gift.name == ask.name and comes_out(ask, gift) is (not ask.outcome) and not for_others(own):
+            listed = ask.what == LISTS
+            if gift.name != ask.name or (gift.texts and not listed):
+                continue
+            if comes_out(ask, gift) is (not ask.outcome) and not for_others(own):
                 attribute = ask.text.partition("self.")[2].partition(" ")[0]
-                if not set_outside(own, attribute):
-                    told = f"but all that makes `{own[1]}` makes it with `{gift.name}={gift.value!r}`"
+                if not set_outside(own, attribute) and not (listed and asked_outside(finding, ask.line)):
+                    value = list(gift.texts) if listed else gift.value
+                    told = f"but all that makes `{own[1]}` makes it with `{gift.name}={value!r}`"
                     return replace(finding, heat="amortized", hot_path=(*finding.hot_path, Fact(told, ask.line)))
     return finding

@@ -83,7 +83,7 @@ def _left(
     params = [param for param in maker.node.params if type(param.default) is CONST]
     places = positional(maker.node)[1:]
     left = frozenset([param.name for param in params if all(_leaves(call, param, places) for call in calls)])
-    return left, gives_all(calls, maker.node.params[1:], places)
+    return left, gives_all(calls, maker.node.params[1:], places, home)
 
 
 def _calls(names: Container[str], home: Home) -> dict[str, list[Call]]:

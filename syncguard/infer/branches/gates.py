@@ -277,6 +277,14 @@ def _numbers(node: Node, loop: Node) -> bool:
     return False
 
 
+def _turn_of(node: Node, loop: Node) -> bool:
+    """Whether a name is the number that a loop counts to: `for step in range(steps)`."""
+    match loop:
+        case core.Loop(iterable=core.Call(fn=core.Name(id="range")), target=core.Name(id=name)):
+            return type(node) is NAME and node.id == name
+    return False
+
+
 def _gate_name(node: Node, frame: Frame) -> bool:
     name = last_name(node)
     return bool(name) and frame.world.places.is_("gates", "names", name.lower())
@@ -295,6 +303,7 @@ def size_threshold(test: Node, frame: Frame) -> bool:
     """Whether a test compares a tensor's size with a number written into the code."""
     from syncguard.infer.expressions.evaluate import quiet_value
 
+    loops = frame.context.loops
     match test:
         case core.Do(what="truth" | "not", args=(inner,)):
             return size_threshold(inner, frame)
@@ -304,6 +313,8 @@ def size_threshold(test: Node, frame: Frame) -> bool:
             values = [quiet_value(side, frame) for side in (left, right)]
             if any(frame.world.places.is_("gates", "counters", last_name(side).lower()) for side in (left, right)):
                 return False
+            if any(_numbers(side, loop.node) or _turn_of(side, loop.node) for side in (left, right) for loop in loops):
+                return False  # it is the number of a turn
             literal = any(type(v) is Const and isinstance(v.value, int) and v.value > 1 for v in values)
             return literal and any(type(v) is Host and v.kind in ("int", "size", "number") for v in values)
     return False

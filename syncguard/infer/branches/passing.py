@@ -57,9 +57,10 @@ def is_default(value: Node, param: Param) -> bool:
     return type(value.value) is type(default.value) and bool(value.value == default.value)
 
 
-def left_out(call: Node | None, at: At | None, node: core.Function) -> list[Param]:
-    """The parameters that this call, if it is the one at `at`, surely leaves at their defaults."""
+def left_out(call: Node | None, at: At | None, node: core.Function, method: bool) -> list[Param]:
+    """The parameters that this call, if it is the one at `at`, surely leaves at their defaults; only of a method a
+    receiver may take the first place."""
     if type(call) is not CALL or call.at != at or unpacks(call):
         return []
-    places = positional(node)
-    return [param for param in node.params if param.default is not None and not given(call, param, places)]
+    places, bound = positional(node), None if method else False
+    return [param for param in node.params if param.default is not None and not given(call, param, places, bound)]

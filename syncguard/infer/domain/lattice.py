@@ -237,15 +237,11 @@ WIDEST: Final = 8  # kinds that a union tells apart
 
 
 def passed(a: Value, b: Value) -> Value:
-    """Join what different callers pass: where each declares what may be anywhere, so may this be. Of what one has on
-    the host and another on the device, the reason is that of the one which may wait."""
+    """Join what different callers pass: where each declares what may be anywhere, so may this be."""
     tensors = [option for value in (a, b) for option in options(value) if type(option) is Tensor]
     if tensors and all(tensor.either and tensor.device == "mixed" for tensor in tensors):
         return join(a, b)
-    both, there = pooled(a, b), next((one.why for one in tensors if one.on_device and one.why is not None), None)
-    if type(both) is not Tensor or both.why is None or there is None or all(one.on_device for one in tensors):
-        return both
-    return both.but(why=there)
+    return pooled(a, b)
 
 
 def held(a: Value, b: Value, moved: bool) -> Value:
@@ -278,10 +274,14 @@ def _open(value: Value) -> bool:
 
 
 def pooled(a: Value, b: Value) -> Value:
-    """Join what methods assign, or callers pass: if any of it is on the device, a reader may wait."""
+    """Join what methods assign, or callers pass: if any of it is on the device, a reader may wait. Of what is on the
+    host here and on the device there, the reason is that of the one which may wait."""
     both = join(a, b)
     if type(both) is Tensor:
-        return both.but(device="assumed") if both.device == "mixed" else both
+        there = _there(a, b)
+        if both.device == "mixed":
+            return _assumed(both, there)
+        return both if there is None or there is both.why or both.why is None else both.but(why=there)
     if type(both) is not Union:
         return both
     if any(_cpu(o) for o in both.options):
@@ -289,13 +289,28 @@ def pooled(a: Value, b: Value) -> Value:
         if any(type(o) is Unknown or type(o) is Host for o in others):
             return Host("device:assumed")  # the CPU is what is left where there is no accelerator
     if any(type(o) is Tensor and o.device == "mixed" for o in both.options):
-        return Union(
-            tuple([o.but(device="assumed") if type(o) is Tensor and o.device == "mixed" else o for o in both.options])
-        )
+        parts, there = both.options, _there(a, b)
+        return Union(tuple([_assumed(o, there) if type(o) is Tensor and o.device == "mixed" else o for o in parts]))
     devices = {o.kind for o in both.options if type(o) is Host and o.kind.startswith("device:")}
     if len(devices) > 1:  # a device that is the CPU for some and not for others
         return without(both, lambda o: type(o) is Host and o.kind == "device:host")
     return both
+
+
+def _assumed(tensor: Tensor, there: Why | None) -> Tensor:
+    """A tensor that may be anywhere, as one that is on the device for this reason, if there is one."""
+    why = tensor.why if there is None or tensor.why is None else there
+    return tensor.but(device="assumed", why=why)
+
+
+def _there(a: Value, b: Value) -> Why | None:
+    """Why one of some tensors is on the device, where another is not."""
+    if type(a) is Tensor and type(b) is Tensor and a.on_device is b.on_device:
+        return None
+    tensors = [option for value in (a, b) for option in options(value) if type(option) is Tensor]
+    if all(one.on_device for one in tensors):
+        return None
+    return next((one.why for one in tensors if one.on_device and one.why is not None), None)
 
 
 def _cpu(value: Value) -> bool:

@@ -57,7 +57,7 @@ def note(routine: Routine, receiver: Value | None, handed: dict[str, Value], at:
     passed = handed
     if type(call) is CALL and call.at == at and not spread(call):
         flags = _made(call, receiver.info, frame)
-        passed = {**{param.name: NONE for param in left_out(call, at, node)}, **handed}
+        passed = {**{param.name: NONE for param in left_out(call, at, node, True)}, **handed}
     place = frame.routine, at
     known = routine.made.get(place)
     routine.made[place] = flags, passed

@@ -65,7 +65,8 @@ class Outcomes(Modules):
         if not routine.home.own:
             frame.routine.uses[routine.home.path, routine.qualname] = None
         actual = receiver if receiver is not None and routine.owner in receiver.mro[1:] else None
-        given = self.telling(routine, node, given, left_out(frame.given[0], at, node) if given else [], frame.world)
+        unsaid = left_out(frame.given[0], at, node, routine.owner is not None) if given else []
+        given = self.telling(routine, node, given, unsaid, frame.world)
         shown = self.shown(routine, node, receiver, frame) if receiver is not None and receiver.elsewhere else ()
         key = self.context(given, actual)
         if shown:

@@ -182,7 +182,7 @@ def chosen(routine: Routine, handed: Given, passed: list[Value], at: At, frame: 
     known = all(_plain(leaf) or type(leaf) is Tensor or device_of(leaf) for leaf in leaves)
     if not known or (any_on_device(passed) and not flags):
         return None
-    left = {param.name for param in left_out(call, at, node)}
+    left = {param.name for param in left_out(call, at, node, routine.owner is not None)}
     seen = {name: value for name, value in routine.seen.items() if name not in left and not holds_tensor(value)}
     return {**seen, **handed, **flags}
 
@@ -212,7 +212,7 @@ def placeless(routine: Routine, handed: Given, at: At, frame: Frame) -> Given:
         return {}
     if not any(tensor.device == "assumed" for tensor in tensors_in(routine.returned)):
         return {}
-    left = {param.name for param in left_out(frame.given[0], at, routine.node)}
+    left = {param.name for param in left_out(frame.given[0], at, routine.node, routine.owner is not None)}
     return {name: NONE for name in written.placeless if name in left or handed.get(name) is NONE}
 
 
