@@ -245,6 +245,9 @@ def test_the_first_step_is_one_of_many(test: str, heat: str) -> None:
         ("for i, x in enumerate(loader)", "i > 0", "hot"),
         ("for i, x in loader", "i == 0", "hot"),
         ("for k, (i, x) in enumerate(loader)", "i == 0", "hot"),
+        ("for i in range(100)", "i == 0", "amortized"),
+        ("for i in range(100)", "i > 0", "hot"),
+        ("for k in range(100)", "i == 0", "hot"),
     ],
 )
 def test_the_number_of_a_step_tells_the_first_one(loop: str, test: str, heat: str) -> None:
@@ -259,6 +262,51 @@ def test_the_number_of_a_step_tells_the_first_one(loop: str, test: str, heat: st
                 model(x).sum().backward()
         """
     assert heats(text.format(loop, test)) == [heat, "hot"]
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "learns", "heat"),
+    [
+        ("for k in range(9)", "for i in range(100)", "", "amortized"),
+        ("for k in range(9)", "for i in range(100)", "out.sum().backward()", "hot"),  # a part of each step, as it may be
+        ("for k in range(9)", "for i in many", "", "hot"),
+        ("for x in torch.utils.data.DataLoader(data)", "for i in range(100)", "", "hot"),
+    ],
+)
+def test_a_range_that_the_steps_go_through_numbers_them(outer: str, inner: str, learns: str, heat: str) -> None:
+    text = f"""
+        @torch.no_grad()
+        def roll(model, x, data, many):
+            out = x
+            {outer}:
+                {inner}:
+                    if i == 0:
+                        out = model(out) + model(x).item()
+                    out = model(out)
+                    {learns}
+        """
+    assert heats(text) == [heat]
+
+
+@pytest.mark.parametrize(
+    ("shows", "heat"),
+    [
+        ("print(x.max())", "amortized"),
+        ("logger.info(f\"{x.max()}\")", "amortized"),
+        ("print(y.max())", "hot"),
+        ("x = x / x.max().item()", "hot"),
+        ("self.seen += 1; print(x.max())", "hot"),
+    ],
+)
+def test_what_is_shown_where_its_test_has_waited_for_it(shows: str, heat: str) -> None:
+    text = f"""
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor, y: torch.Tensor):
+                if x.min() < -1.0:
+                    {shows}
+                return x
+        """
+    assert [one.heat for one in found(text) if one.code != "SG204"] == [heat]
 
 
 @pytest.mark.parametrize(

@@ -340,6 +340,44 @@ def test_a_mark_that_is_moved_on_behind_a_test(test: str, heat: str) -> None:
     assert [one.heat for one in found if one.code == "SG201"] == [heat]
 
 
+SHOWN = """
+import torch
+
+
+@torch.no_grad()
+def evaluate(model, loader: torch.utils.data.DataLoader, shown, most):
+    BEFORE
+    for x, y in loader:
+        WITHIN
+        hit = (model(x.cuda()) == y.cuda()).cpu()
+        for i in range(len(hit)):
+            TEST
+                SHOWS
+                print(model(x)[i].item())
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "within", "test", "shows", "heat"),
+    [
+        ("shown = 0", "", "if not hit[i] and shown < 5:", "shown += 1", "amortized"),
+        ("shown = 0", "", "if shown <= 5:", "shown += 1", "amortized"),
+        ("shown = 0", "", "if not shown >= 5:", "shown += 1", "amortized"),
+        ("shown = 0", "", "if not hit[i] or shown < 5:", "shown += 1", "hot"),
+        ("shown = 0", "", "if shown > 5:", "shown += 1", "hot"),
+        ("shown = 0", "", "if shown < 50000:", "shown += 1", "hot"),
+        ("shown = 0", "", "if shown < most:", "shown += 1", "hot"),
+        ("shown = 0", "", "if shown < 5:", "most += 1", "hot"),
+        ("shown = 0", "", "if shown < 5:", "shown += hit[i]", "hot"),
+        ("shown = 0", "shown = 0", "if shown < 5:", "shown += 1", "hot"),
+        ("", "shown = 0", "if shown < 5:", "shown += 1", "hot"),
+    ],
+)
+def test_what_counts_itself_runs_a_few_times(before: str, within: str, test: str, shows: str, heat: str) -> None:
+    text = SHOWN.replace("BEFORE", before).replace("WITHIN", within).replace("TEST", test).replace("SHOWS", shows)
+    assert [one.heat for one in findings(text) if one.code == "SG201"] == [heat]
+
+
 LAYERS = """
 import torch
 

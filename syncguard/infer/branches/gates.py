@@ -23,7 +23,7 @@ from syncguard.infer.routine import Env, Frame
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, EITHER, FUNCTION, INDEX, NAME
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, EITHER, FUNCTION, INDEX, LOOP, NAME
 from syncguard.read.walk import walk
 
 EVERY: Final = "every n-th step"
@@ -260,7 +260,27 @@ def _counts_steps(node: Node, frame: Frame) -> bool:
     """Whether a name counts steps, and not the turns of a loop within one."""
     loops = frame.context.loops
     named = frame.world.places.is_("gates", "counters", last_name(node).lower())
-    return (named or (bool(loops) and _numbers(node, loops[-1].node))) and all(loop.reason for loop in loops)
+    counted = named or (bool(loops) and _numbers(node, loops[-1].node))
+    return (counted and all(loop.reason for loop in loops)) or _counts_turns(node, frame)
+
+
+def _counts_turns(node: Node, frame: Frame) -> bool:
+    """Whether a name is given by the range that the loop of the steps goes through, `for i in range(n)`. A loop in
+    another one that trains may be a part of its step."""
+    loops, places = frame.context.loops, frame.world.places
+    held = loops[-1].node if loops and loops[-1].reason else None
+    if type(node) is not NAME or type(held) is not LOOP or not _ranges(held):
+        return False
+    outer = [loop.node for loop in loops[:-1] if loop.reason]
+    if outer and (trains(held.body, places) or not all(type(one) is LOOP and _ranges(one) for one in outer)):
+        return False
+    return type(held.target) is NAME and held.target.id == node.id
+
+
+def _ranges(loop: core.Loop) -> bool:
+    """Whether a loop goes through a range of numbers."""
+    over = loop.iterable
+    return type(over) is CALL and type(over.fn) is NAME and over.fn.id == "range"
 
 
 def _in_stretch(test: core.Do) -> bool:
