@@ -376,8 +376,9 @@ def rounded(x: torch.Tensor):
     ],
 )
 def test_what_a_metric_sums_up_of_two_halves_no_batch_has(settings: dict[str, str], heat: str) -> None:
-    usual = {"default": "", "test": "real", "adds": ".append(x)", "other": "fake", "sums": " + torch.cat(self.fake).sum()"}
-    assert [one.heat for one in findings(HALVES.format(**{**usual, **settings}), HEAD)] == [heat]
+    usual = {"default": "", "test": "real", "adds": ".append(x)", "other": "fake"}
+    told = {"sums": " + torch.cat(self.fake).sum()", **usual, **settings}
+    assert [one.heat for one in findings(HALVES.format(**told), HEAD)] == [heat]
 
 
 def test_what_a_metric_sums_up_at_every_step_of_another_file() -> None:

@@ -268,7 +268,7 @@ def test_the_number_of_a_step_tells_the_first_one(loop: str, test: str, heat: st
     ("outer", "inner", "learns", "heat"),
     [
         ("for k in range(9)", "for i in range(100)", "", "amortized"),
-        ("for k in range(9)", "for i in range(100)", "out.sum().backward()", "hot"),  # a part of each step, as it may be
+        ("for k in range(9)", "for i in range(100)", "out.sum().backward()", "hot"),  # it may be a part of each step
         ("for k in range(9)", "for i in many", "", "hot"),
         ("for x in torch.utils.data.DataLoader(data)", "for i in range(100)", "", "hot"),
     ],
@@ -292,7 +292,7 @@ def test_a_range_that_the_steps_go_through_numbers_them(outer: str, inner: str, 
     ("shows", "heat"),
     [
         ("print(x.max())", "amortized"),
-        ("logger.info(f\"{x.max()}\")", "amortized"),
+        ('logger.info(f"{x.max()}")', "amortized"),
         ("print(y.max())", "hot"),
         ("x = x / x.max().item()", "hot"),
         ("self.seen += 1; print(x.max())", "hot"),
@@ -2958,6 +2958,27 @@ def test_a_sample_may_be_what_it_is_about(name: str, heat: str) -> None:
                 return times.tolist()
         """
     assert heats(text) == [heat]
+
+
+@pytest.mark.parametrize(
+    ("body", "heat"),
+    [
+        ("pass", "hot"),
+        ("if x.ndim > 2: self.load(torch.load('last.pt'))", "unknown"),
+        ("self.net.load_state_dict(self.state)", "cold"),
+        ("save_image(x, 'last.png')", "unknown"),
+        ("utils.save_image(x, 'last.png')", "unknown"),
+        ("self.last = x", "hot"),
+    ],
+)
+def test_what_reads_a_checkpoint_or_writes_files_is_no_step_by_its_name(body: str, heat: str) -> None:
+    text = f"""
+        class Diffusion:
+            def sample(self, x: torch.Tensor):
+                {body}
+                return x.sum().item()
+        """
+    assert {one.heat for one in found(text) if one.code == "SG201"} == {heat}
 
 
 @pytest.mark.parametrize(("turn", "heat"), [("x = model(x)", "hot"), ("x = x + 1", "unknown")])

@@ -214,3 +214,24 @@ def test_what_must_be_given_and_is_handed_on_may_be_left_out(
 def test_of_what_is_hot_it_is_told_there() -> None:
     text = HANDED_ON.format(given="stops=None", first="pass", handed="stops").replace("stream", "training_step")
     assert told(text) == [["only where `stops` is not None"]]
+
+
+TRACKS = """
+    class Net(torch.nn.Module):
+        def forward(self, x, segm_mask=None):
+            y = self._rough(x)
+            return self._tracks(x, {given})
+
+        def _rough(self, x):
+            return self._tracks(x)
+
+        def _tracks(self, x, segm_mask=None):
+            if segm_mask is not None:
+                return x.sum().item()
+            return x
+    """
+
+
+@pytest.mark.parametrize(("given", "named"), [("segm_mask", True), ("x > 0", False), ("*x", False)])
+def test_what_one_call_hands_on_and_another_leaves_out_is_named(given: str, named: bool) -> None:
+    assert told(TRACKS.format(given=given)) == [["only where `segm_mask` is given"] if named else []]

@@ -378,6 +378,21 @@ def test_what_counts_itself_runs_a_few_times(before: str, within: str, test: str
     assert [one.heat for one in findings(text) if one.code == "SG201"] == [heat]
 
 
+@pytest.mark.parametrize(
+    ("test", "heat"),
+    [
+        ("if (done := (total is not None and step >= max_steps)) or step % often == 0:", "amortized"),
+        ("if done := step >= max_steps:", "amortized"),
+        ("if (late := step > total) or step % often == 0:", "hot"),
+        ("if late := model.late:", "hot"),
+    ],
+)
+def test_a_test_that_is_given_a_name(test: str, heat: str) -> None:
+    turn = TURN.replace("for step, x in enumerate(loader)", "for x in loader").replace("TEST", test)
+    text = f"import torch\n\n\ndef fit(model, loader, optimizer, step, max_steps, total, often):\n{turn}"
+    assert [one.heat for one in findings(text) if one.code == "SG201"] == [heat]
+
+
 LAYERS = """
 import torch
 

@@ -13,7 +13,7 @@ from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.read.tags import ATTR, BIND, CALL, COMP, CONST, FUNCTION, IF, LEAVE, LOOP, RUN, WITH
-from syncguard.read.walk import around
+from syncguard.read.walk import around, walk
 
 
 def writes(routine: Routine, places: Places) -> bool:
@@ -29,6 +29,15 @@ def loads(routine: Routine, places: Places) -> bool:
     if places.is_("host", "item_methods", routine.name) or places.is_("cold", "readers_of_each", routine.name):
         return False
     return any(places.is_("cold", "readers", called_path(call)) for _, call in _each_call(routine, looped=True))
+
+
+def keeps_files(routine: Routine, places: Places) -> bool:
+    """Whether a function reads a checkpoint anywhere, or writes a file, and no memory."""
+    calls = [called_path(part) for part in walk(routine.node.body) if type(part) is CALL]
+    if any(places.is_("cold", "readers", path) for path in calls):
+        return True
+    written = any(places.is_("cold", "writers", path) or places.is_("cold", "keepers", path) for path in calls)
+    return written and not uses(routine, places.memories)
 
 
 def makes_parameters(at: At, routine: Routine, places: Places) -> bool:

@@ -15,6 +15,7 @@ from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Context
 from syncguard.judge.beside import beside, is_reference
 from syncguard.judge.calling import by_name, callers_of, may_be_handed
+from syncguard.judge.done import keeps_files
 from syncguard.judge.few import aside
 from syncguard.judge.firsts import first_time
 from syncguard.judge.paced import around_steps, behind_gates, keep_time, pace, takes_step, trained
@@ -356,8 +357,11 @@ def root(
 
 
 def _may_pick(routine: Routine, places: Places) -> bool:
-    """Whether a function that is named for a sample may pick a part of the data: it holds no loop of the steps."""
-    return places.is_("hot", "draws", routine.name) and not routine.steps
+    """Whether a function that is named for a sample may pick a part of the data, or be a whole run: it holds no loop of
+    the steps, or reads a checkpoint or writes files as it goes."""
+    if places.is_("hot", "draws", routine.name) and not routine.steps:
+        return True
+    return places.is_("hot", "generates", routine.name) and keeps_files(routine, places)
 
 
 def _named_hot(routine: Routine, hot: tuple[str, ...]) -> bool:

@@ -55,12 +55,20 @@ def made_on_host(files: Mapping[str, tuple[Function, ...]], asked: Iterable[Wher
 def with_options(finding: Finding, where: Where, behind: Options, made: Options) -> Finding:
     """A finding with the options that all calls of its function stand behind, before its own, and those of whatever
     makes objects of its class."""
-    above, makers = behind.get(where, ()), made.get(class_of(where))
+    above, makers = _around(where, behind), made.get(class_of(where))
     if makers is not None:  # the own file of a class does not say it all
         above = (*makers, *[one for one in above if not one.text.startswith(MADE)])
     above = tuple([one for one in above if not told_by(one, finding.options)])
     options = tuple({fact.text: fact for fact in (*above, *finding.options)}.values())
     return replace(finding, options=options) if above else finding
+
+
+def _around(where: Where, behind: Options) -> tuple[Fact, ...]:
+    """What a function stands behind, and those that it is defined in: it is only there where these are called."""
+    path, name = where
+    outer = name.rpartition(".")[0]
+    own = behind.get(where, ())
+    return (*_around((path, outer), behind), *own) if outer else own
 
 
 def class_of(where: Where) -> Where:

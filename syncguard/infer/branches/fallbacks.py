@@ -65,7 +65,7 @@ def fallback(test: Node, body: tuple[Node, ...], other: tuple[Node, ...], frame:
 
 
 def shows_it(test: Node, body: tuple[Node, ...], frame: Frame) -> bool:
-    """Whether an arm does nothing but show people what the test of it has read: `if torch.min(y) < -1: print(y.min())`."""
+    """Whether an arm does nothing but show people what the test of it has read: `if x.min() < 0: print(x.min())`."""
     if not (body and all(_shows(part, frame) for part in body) and _of_data(test, frame)):
         return False
     asked = {part.id for part in walk(test) if type(part) is NAME and _is_tensor(part, frame)}

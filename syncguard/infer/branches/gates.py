@@ -9,7 +9,7 @@ from syncguard.infer.branches.fallbacks import divides
 from syncguard.infer.branches.first_turn import in_first_turn
 from syncguard.infer.branches.keeps import BUILDS, GROWS, held, lacking, renewed, strays, unbuilt
 from syncguard.infer.branches.left_out import is_one
-from syncguard.infer.branches.meant import binders, left_at, meant
+from syncguard.infer.branches.meant import as_test, binders, left_at, meant
 from syncguard.infer.branches.moved_on import moved_on
 from syncguard.infer.branches.numbered import counts_parts
 from syncguard.infer.branches.queued import queued
@@ -23,7 +23,7 @@ from syncguard.infer.routine import Env, Frame
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, EITHER, FUNCTION, INDEX, LOOP, NAME
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, EITHER, FUNCTION, INDEX, LET, LOOP, NAME
 from syncguard.read.walk import walk
 
 EVERY: Final = "every n-th step"
@@ -85,6 +85,9 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
             return FIRST
         named = "behind a gate" if outcome and _gate_name(inner.fn, frame) else ""
         return BROKEN if _finite(inner.fn, outcome, frame) else named or answered(inner.fn, outcome, frame)
+    if type(inner) is LET:
+        test = as_test(inner.value)
+        return gated(test, outcome, frame) if test is not None else ""
     return gated(inner, outcome, frame) if type(inner) is EITHER else ""
 
 

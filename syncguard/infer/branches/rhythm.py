@@ -157,12 +157,12 @@ def counted_out(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame)
     """Whether an arm counts how often it has been taken, up to a number that is written out, and nothing in the loop of
     the steps sets that back: `if not hit and shown < 5: shown += 1`."""
     step = next((loop.node for loop in frame.context.loops if loop.reason), None)
-    counts = [_path(part.target) for part in body if _adds(part)] if step is not None else []
+    counts = [part.target.id for part in body if type(part) is UPDATE and type(part.target) is NAME and _adds(part)]
     for asked, came in necessary(test, outcome) if counts and step is not None else ():
         name = _few(asked, came)
         if name in counts:
             binds = binders(frame.routine).get(name, ())
-            inside = [bind for bind in binds if around(step.at, bind.at)]
+            inside = [bind for bind in binds if step is not None and around(step.at, bind.at)]
             return len(inside) < len(binds) and all(_adds(bind) for bind in inside)
     return False
 
