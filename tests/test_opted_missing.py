@@ -39,6 +39,9 @@ STEP = """
         ("some = batch.get('rest')", "some is not None", ""),
         ("some = state['rest']", "some is not None", ""),
         ("pass", "state.get('rest') is not None", 'only where `state` has `"rest"`'),
+        ("pass", "state.get('rest')", 'only where `state` has `"rest"`'),
+        ("pass", "not state.get('rest')", ""),
+        ("pass", "batch.get('rest')", ""),
     ],
 )
 def test_a_copy_that_is_kept_and_an_entry_that_few_have(held: str, test: str, option: str) -> None:

@@ -33,6 +33,7 @@ NET = """
             self.loud = config.get("loud", False)
 
         def forward(self, x, cfg, batch, how: str, sure: bool, which):
+            named, given = cfg.method, batch.label
             if {test}:
                 return x.sum().item()
             return x
@@ -64,6 +65,7 @@ NET = """
         "which == 'a'",
         "cfg.a or cfg.b",
         "cfg.router.mode != 'disabled'",
+        "named.lower() == 'a'",
         "run_args.exact",
         "run_args['exact']",
         "'extra' in inspect.signature(self.net.forward).parameters",
@@ -103,6 +105,8 @@ def test_what_is_asked_for_with_a_default_has_it(test: str, default: str) -> Non
         "cfg.mode != 'a'",
         "cfg.extra is None",
         "lacks_extra(cfg)",
+        "given.lower() == 'a'",
+        "named.lower() != 'a'",
         "uses_extra(batch, cfg)",
         "'extra' not in inspect.signature(self.net.forward).parameters",
         "'extra' in self.net.parameters",

@@ -19,7 +19,7 @@ from syncguard.judge.classes import classes_of
 from syncguard.judge.declared import off_at_first
 from syncguard.judge.defaults import DEEPEST, Place, is_carrier, keywords_of, passed_to, sources_of
 from syncguard.judge.fields import all_given, has, takes
-from syncguard.judge.settled import outcome_of, told_of
+from syncguard.judge.settled import SPELLINGS, outcome_of, told_of
 from syncguard.read import core
 from syncguard.read.core import Node, Param
 from syncguard.read.tags import ATTR, BIND, CALL, CHOOSE, CONST, DO, EITHER, FUNCTION, IF, INDEX, LEAVE, NAME
@@ -185,6 +185,8 @@ def _setting(node: Node, place: Place, text: bool = False, kept: bool = False) -
         return bool(arms) and all(_setting(arm, place, text, kept) for arm in arms)
     if _requires(node) or _whether(node, place) or _spreads(node, place):
         return True
+    if type(node) is CALL and type(node.fn) is ATTR and node.fn.name in SPELLINGS and not node.args:
+        return _setting(node.fn.of, place, text, kept)
     asked = read_of(node)
     if asked is not None and (_carried(asked, place) or (text and _in_rest(asked.of, place))):
         return True
