@@ -179,7 +179,7 @@ def _setting(node: Node, place: Place, text: bool = False, kept: bool = False) -
     if place.depth > DEEPEST:
         return False
     if type(node) is EITHER or type(node) is DO:
-        return asks(node, True, place)
+        return asks(node, True, place) or _off(node, True, place)
     if type(node) is CHOOSE:
         arms = [arm for arm in (node.yes, node.no) if not (_is_nothing(arm) or (text and kept and _is_text(arm)))]
         return bool(arms) and all(_setting(arm, place, text, kept) for arm in arms)
