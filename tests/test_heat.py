@@ -805,6 +805,10 @@ WRAPPER = """
         ("generate", "super().generate(x)", "amortized"),
         ("generate", "self.language.generate(x, top_p=0.9)", "amortized"),
         ("generate", "self._beam_search(x)", "amortized"),
+        ("sample", "self.sampler(self.denoiser, x)", "amortized"),
+        ("sample", "sampling.sample_lms(model, x)", "amortized"),
+        ("sample", "self.sampler(x)", "hot"),  # of the next token
+        ("sample", "self.blended(self.denoiser, x)", "hot"),
         ("forward", "self.language.generate(x)", "hot"),
     ],
 )

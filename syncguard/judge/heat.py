@@ -37,7 +37,7 @@ from syncguard.judge.stands_in import stands_in
 from syncguard.judge.warmth import BY_NAME, SELDOM, SUMS_UP, Warmth
 from syncguard.places import Places, matches
 from syncguard.read.core import At, Node
-from syncguard.read.tags import CALL, FUNCTION, LOOP, RUN
+from syncguard.read.tags import ATTR, CALL, FUNCTION, LOOP, NAME, RUN
 from syncguard.read.walk import around, walk
 from syncguard.terms import Fact, Heat
 
@@ -186,10 +186,15 @@ def _has_generated(routine: Routine, places: Places) -> bool:
 
 
 def _generating(body: tuple[Node, ...], places: Places) -> Iterator[At]:
-    """Where what generates is called by its name."""
+    """Where what generates is called by its name, or is handed a model for it: `self.sampler(denoiser, noise)`."""
     for part in walk(body):
-        if type(part) is CALL and places.is_("hot", "generating", last_name(part.fn)):
-            yield part.at
+        if type(part) is CALL:
+            name = last_name(part.fn)
+            handed = places.is_("hot", "samplers", name) and any(
+                places.is_("hot", "generators", last_name(arg)) for arg in part.args if type(arg) in (NAME, ATTR)
+            )
+            if handed or places.is_("hot", "generating", name):
+                yield part.at
 
 
 def followed(
