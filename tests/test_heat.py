@@ -805,15 +805,30 @@ WRAPPER = """
         ("generate", "super().generate(x)", "amortized"),
         ("generate", "self.language.generate(x, top_p=0.9)", "amortized"),
         ("generate", "self._beam_search(x)", "amortized"),
-        ("sample", "self.sampler(self.denoiser, x)", "amortized"),
-        ("sample", "sampling.sample_lms(model, x)", "amortized"),
-        ("sample", "self.sampler(x)", "hot"),  # of the next token
-        ("sample", "self.blended(self.denoiser, x)", "hot"),
         ("forward", "self.language.generate(x)", "hot"),
     ],
 )
 def test_around_what_generates_is_once_in_many_steps(name: str, call: str, heat: str) -> None:
     assert heats(WRAPPER.format(name=name, call=call)) == [heat, heat, "hot", heat, heat]
+
+
+@pytest.mark.parametrize(
+    ("call", "heat"),
+    [
+        ("self.sampler(self.denoiser, x)", "amortized"),
+        ("sampling.sample_lms(model, x)", "amortized"),
+        ("self.sampler(x)", "hot"),  # of the next token
+        ("self.blended(self.denoiser, x)", "hot"),
+    ],
+)
+def test_around_what_is_handed_a_model_a_sample_runs_once(call: str, heat: str) -> None:
+    text = f"""
+        class Net(torch.nn.Module):
+            def sample(self, x: torch.Tensor, model):
+                y = {call}
+                return y * x.max().item()
+        """
+    assert heats(text) == [heat]
 
 
 @pytest.mark.parametrize(
