@@ -270,6 +270,7 @@ def test_the_number_of_a_step_tells_the_first_one(loop: str, test: str, heat: st
         ("for k in range(9)", "for i in range(100)", "", "amortized"),
         ("for k in range(9)", "for i in range(100)", "out.sum().backward()", "hot"),  # it may be a part of each step
         ("for k in range(9)", "for i in many", "", "hot"),
+        ("for k in range(9)", "for i in range(3)", "", "hot"),
         ("for x in torch.utils.data.DataLoader(data)", "for i in range(100)", "", "hot"),
     ],
 )

@@ -32,6 +32,7 @@ LEFT: Final = "behind a flag that this function leaves the other way"
 ZERO: Final = "where it would divide by zero"
 LAST: Final = "at the last step"
 BROKEN: Final = "where a value is not finite"
+SEVERAL: Final = 10  # turns of a loop, of which one is seldom
 
 
 def gated(test: Node, outcome: bool, frame: Frame) -> str:
@@ -272,7 +273,7 @@ def _counts_turns(node: Node, frame: Frame) -> bool:
     another one that trains may be a part of its step."""
     loops, places = frame.context.loops, frame.world.places
     held = loops[-1].node if loops and loops[-1].reason else None
-    if type(node) is not NAME or type(held) is not LOOP or not _ranges(held):
+    if type(node) is not NAME or type(held) is not LOOP or not _ranges(held) or _turns_little(held):
         return False
     outer = [loop.node for loop in loops[:-1] if loop.reason]
     if outer and (trains(held.body, places) or not all(type(one) is LOOP and _ranges(one) for one in outer)):
@@ -284,6 +285,13 @@ def _ranges(loop: core.Loop) -> bool:
     """Whether a loop goes through a range of numbers."""
     over = loop.iterable
     return type(over) is CALL and type(over.fn) is NAME and over.fn.id == "range"
+
+
+def _turns_little(loop: core.Loop) -> bool:
+    """Whether the turns of a range are written out, and so few that each is often taken."""
+    over = loop.iterable
+    last = over.args[-1] if type(over) is CALL and over.args else None
+    return type(last) is CONST and type(last.value) is int and last.value < SEVERAL
 
 
 def _in_stretch(test: core.Do) -> bool:
