@@ -2985,6 +2985,7 @@ def test_a_sample_may_be_what_it_is_about(name: str, heat: str) -> None:
     [
         ("pass", "hot"),
         ("if x.ndim > 2: self.load(torch.load('last.pt'))", "unknown"),
+        ("if self.net is None: self.net = Net.from_pretrained('net')", "hot"),
         ("self.net.load_state_dict(self.state)", "cold"),
         ("save_image(x, 'last.png')", "unknown"),
         ("utils.save_image(x, 'last.png')", "unknown"),

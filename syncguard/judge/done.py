@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from syncguard.infer.branches.meant import plainly
 from syncguard.infer.branches.stepping import called_path
 from syncguard.infer.branches.subjects import last_name, path_of
 from syncguard.infer.domain.values import Named
@@ -32,12 +33,23 @@ def loads(routine: Routine, places: Places) -> bool:
 
 
 def keeps_files(routine: Routine, places: Places) -> bool:
-    """Whether a function reads a checkpoint anywhere, or writes a file, and no memory."""
-    calls = [called_path(part) for part in walk(routine.node.body) if type(part) is CALL]
+    """Whether a function reads a checkpoint, but where it has not got it yet, or writes a file, and no memory."""
+    parts = walk(routine.node.body)
+    first = [part for part in parts if type(part) is IF and _lacks(plainly(part.test, True)[0])]
+    at_first = {id(part) for one in first for part in walk(one.body)}
+    calls = [called_path(part) for part in parts if type(part) is CALL and id(part) not in at_first]
     if any(places.is_("cold", "readers", path) for path in calls):
         return True
     written = any(places.is_("cold", "writers", path) or places.is_("cold", "keepers", path) for path in calls)
     return written and not uses(routine, places.memories)
+
+
+def _lacks(test: Node) -> bool:
+    """Whether this asks if an object has not got something yet: `self.net is None`."""
+    match test:
+        case core.Do(what="is", args=(core.Attr(), core.Const(value=None))):
+            return True
+    return False
 
 
 def makes_parameters(at: At, routine: Routine, places: Places) -> bool:
