@@ -19,7 +19,7 @@ from syncguard.infer.functions.annotations import promised
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, FUNCTION, LEAVE, LOOP, NAME, UPDATE
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, FUNCTION, LEAVE, LOOP, NAME, RUN, UPDATE
 from syncguard.read.walk import mentions, walk
 
 CONVERTS: Final = "where a number is given for a tensor"
@@ -66,7 +66,9 @@ def fallback(test: Node, body: tuple[Node, ...], other: tuple[Node, ...], frame:
 
 def shows_it(test: Node, body: tuple[Node, ...], frame: Frame) -> bool:
     """Whether an arm does nothing but show people what the test of it has read: `if x.min() < 0: print(x.min())`."""
-    if not (body and all(_shows(part, frame) for part in body) and _of_data(test, frame)):
+    if not body or type(body[0]) is not RUN:
+        return False
+    if not (all(_shows(part, frame) for part in body) and _of_data(test, frame)):
         return False
     asked = {part.id for part in walk(test) if type(part) is NAME and _is_tensor(part, frame)}
     return any(type(part) is NAME and part.id in asked for one in body for part in walk(one))

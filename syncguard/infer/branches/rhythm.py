@@ -156,6 +156,8 @@ def set_back(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) ->
 def counted_out(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) -> bool:
     """Whether an arm counts how often it has been taken, up to a number that is written out, and nothing in the loop of
     the steps sets that back: `if not hit and shown < 5: shown += 1`."""
+    if not frame.context.loops:
+        return False
     step = next((loop.node for loop in frame.context.loops if loop.reason), None)
     counts = [part.target.id for part in body if type(part) is UPDATE and type(part.target) is NAME and _adds(part)]
     for asked, came in necessary(test, outcome) if counts and step is not None else ():
