@@ -78,6 +78,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     hosted: Mapping[Where, Fact]  # what only setup calls, or processes without a GPU, by a call that shows it
     rare: Paths  # what steps of other files call now and then
     errands: Mapping[Where, Told]  # what a package calls in nothing but what runs seldom
+    steps_beside: Callable[[Where, int], int]  # the line beside a place where its function calls what takes the steps
     options: Paths  # that all calls of a function stand behind
     asked_for: AskedFor  # the options of what is asked for by its name
     made_for: Paths  # that other files make its class for
@@ -197,7 +198,17 @@ class Elsewhere(msgspec.Struct, frozen=True):
             lasts = finding.name in self.places.tables["hot"]["settings"]  # what is set up once is met at every step
             often = for_start(way) and self._turns(where, finding.site.line)
             return finding if sends or often or (lasts and of_a_run(way)) else replace(finding, heat=heat, hot_path=way)
-        return finding
+        return self._around_steps(finding, where)
+
+    def _around_steps(self, finding: Finding, where: Where) -> Finding:
+        """A finding beside a call of another file's loop of steps, as one of what runs once for many."""
+        if finding.heat != "unknown" or finding.name in self.places.tables["hot"]["settings"]:
+            return finding
+        line = self.steps_beside(where, finding.site.line)
+        if not line:
+            return finding
+        around = Fact(f"but only around line {line}, which takes the steps", finding.site.line)
+        return replace(finding, heat="amortized", hot_path=(around,))
 
     def _by_none(self, finding: Finding) -> Finding:
         """A finding whose options say nothing of a default that is none."""
@@ -272,6 +283,7 @@ def elsewhere(
         rare,
         errands=errands.of(asked, once.callers),
         once=once.told(),
+        steps_beside=errands.steps_beside,
         options=options,
         asked_for=AskedFor(_holding(examined, _may_count), calls, callers, options, mentions, files, places),
         made_there=_unseen_outside(made_on_host(calls, holding), files),

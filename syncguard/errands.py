@@ -195,6 +195,12 @@ class Errands:
             return None
         return [("cold", (Fact(f"but only for the top of `{os.path.basename(path)}`, {ONCE}", line, path),))]
 
+    def steps_beside(self, where: Where, line: int) -> int:
+        """The same of a line of a function that a person starts, or that does the work of one: it runs once."""
+        function = self._function(where)
+        once = function is not None and (function.started or function.heat == "cold")
+        return self._steps_beside(where[0], function, line, where) if function is not None and once else 0
+
     def _steps_beside(self, path: str, caller: Function, line: int, where: Where) -> int:
         """The line at which a function calls one of another file whose loop takes the steps, wherever it comes by a
         line, and in each turn of the loops around that; 0 where it calls none so."""

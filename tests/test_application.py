@@ -296,30 +296,3 @@ def test_a_pipe_is_no_file_of_a_project(tmp_path):
     os.mkfifo(tmp_path / "told.txt")
     os.mkfifo(tmp_path / "told.py")
     assert files_of(str(tmp_path)) == (str(tmp_path / "train.py"),)
-
-
-COPY = "log/run1/core.py"
-USED = "import argparse\nfrom models.core import Net\nprint(Net()(argparse.x))\n"
-
-
-@pytest.mark.parametrize(
-    ("more", "hot"),
-    [
-        ({}, False),
-        ({"log/run1/fit.py": "from models.core import Net\nNet()(1)\n"}, False),
-        ({"log/__init__.py": ""}, True),  # it is a package
-        ({"load.py": "from log.run1.core import Net\nNet()(1)\n"}, True),
-        ({"other/fit.py": "import sys, log.run1.core as core\ncore.Net()(1)\n"}, True),
-    ],
-)
-def test_a_copy_that_a_run_left_among_its_logs_is_not_run(more: dict[str, str], hot: bool) -> None:
-    told = found({**HERE, "train.py": USED + TRAIN, "models/core.py": NET, COPY: NET, **more})
-    assert (told["models/core.py"].heat, told[COPY].heat) == ("hot", "hot" if hot else "cold")
-    path = [fact.text for fact in told[COPY].hot_path]
-    assert hot or path == ["in a copy that a run has left among its logs, of `models/core.py`"]
-    assert heats({**HERE, "train.py": USED + TRAIN, "core.py": "", COPY: NET, "logs/core.py": NET})[COPY] == "cold"
-
-
-def test_what_stands_among_logs_alone_is_no_copy() -> None:
-    use = "import argparse\nfrom core import Net\nprint(Net()(argparse.x))\n"
-    assert heats({**HERE, "train.py": use + TRAIN, COPY: NET})[COPY] == "hot"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from checked import findings
+from packaged import heats as heats_of
 
 HEAD = "import torch\n\n\n"
 FIT = """
@@ -123,3 +124,55 @@ def tried(x, model, {given}):
 )
 def test_a_loop_that_makes_an_optimizer_trains_in_each_turn(made: str, heat: str) -> None:
     assert heats(RUNS.format(made=made, given="chosen")) == [heat]
+
+
+SAMPLING = """
+import torch
+
+
+@torch.no_grad()
+def denoise(model, x, times):
+    for t in times:
+        x = x + model(x, t)
+    return x
+"""
+PROGRAM = """
+import torch
+from pkg.sampling import denoise
+
+
+def main(model, prompts):
+    for prompt in prompts:
+        {before}
+        x = denoise(model, torch.zeros(3, device="cuda"), range(50))
+        {behind}
+
+
+if __name__ == "__main__":
+    main(None, [])
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "behind", "heat"),
+    [
+        ("pass", "show(x.cpu())", "amortized"),
+        ("x = torch.ones(3, device='cuda'); show(x.cpu())", "pass", "amortized"),
+        ("pass", "for row in x: show(x.cpu())", "unknown"),
+        ("if not prompt: continue", "show(x.cpu())", "amortized"),
+        ("pass", "if prompt: show(x.cpu())", "amortized"),
+        ("y = torch.ones(3, device='cuda')", "\n    show(y.cpu())", "cold"),
+    ],
+)
+def test_beside_the_steps_of_another_file_it_runs_once(before: str, behind: str, heat: str) -> None:
+    files = {"pkg/__init__.py": "", "pkg/sampling.py": SAMPLING, "run.py": PROGRAM.format(before=before, behind=behind)}
+    assert heats_of(files)["run.py"] == heat
+
+
+def test_what_is_called_in_some_turns_is_not_beside_what_comes_in_each() -> None:
+    run = 'denoise(model, torch.zeros(3, device="cuda"), range(50))'
+    program = PROGRAM.replace(run, "model(prompt)").format(
+        before="pass", behind=f"if prompt % 10 == 0:\n            {run}\n        show(torch.sum(x).cpu())"
+    )
+    files = {"pkg/__init__.py": "", "pkg/sampling.py": SAMPLING, "run.py": program}
+    assert heats_of(files)["run.py"] == "unknown"

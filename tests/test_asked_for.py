@@ -129,3 +129,38 @@ def test_a_function_that_it_alone_calls_has_its_options(use: str, expected: list
         "pkg/uses.py": USES.format(use=use.replace("'", '"')),
     }
     assert [fact.text for fact in found(files)["pkg/points.py"].options] == expected
+
+
+PATCH = """
+import torch
+from lib import Router
+
+
+def patch():
+    def patched(self, routing: torch.Tensor):
+        self.count = routing.sum().item()
+
+    Router.forward = patched
+"""
+ENGINE = """
+from .draws import patch
+
+
+class Engine:
+    def __init__(self, config):
+        self.replay = config.router.mode != "disabled"
+        {call}
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        ("if self.replay:\n            patch()", ["as far as we see called only where `self.replay` holds"]),
+        ("patch()", []),
+        ("if not self.replay:\n            patch()", []),
+    ],
+)
+def test_what_is_defined_in_a_function_is_there_only_where_that_is_called(call: str, told: list[str]) -> None:
+    files = {"pkg/__init__.py": "", "pkg/draws.py": PATCH, "pkg/uses.py": ENGINE.format(call=call)}
+    assert [fact.text for fact in found(files)["pkg/draws.py"].options] == told

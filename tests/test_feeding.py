@@ -318,6 +318,38 @@ def test_a_method_that_has_a_model_run_is_fed_where_nothing_is_learnt() -> None:
     assert heats(looped.format(decorator="@torch.no_grad()", x="x", model="model")) == ["unknown", "unknown"]
 
 
+DRAWN = """
+class Sampler:
+    @torch.no_grad()
+    def draw(self, x: torch.Tensor, times):
+        print(x.sum().item())
+        for t in times:
+            outs = self.advance(x, t)
+            x, seen = {takes}
+        return x
+
+    @torch.no_grad()
+    def advance(self, x, t):
+        def predicted(x, t):
+            return self.{model}(x, t)
+
+        print(x.max().item())
+        return x - predicted(x, t), t
+"""
+
+
+@pytest.mark.parametrize(
+    ("takes", "model", "expected"),
+    [
+        ("outs", "model", ["amortized", "hot"]),
+        ("self.pair", "model", ["unknown", "unknown"]),
+        ("outs", "weigh", ["unknown", "unknown"]),
+    ],
+)
+def test_what_comes_of_it_may_be_taken_apart_before_it_is_fed(takes: str, model: str, expected: list[str]) -> None:
+    assert heats(DRAWN.format(takes=takes, model=model)) == expected
+
+
 ROWS = """
 class Writer:
     def generate(self, x: torch.Tensor, n):

@@ -346,6 +346,41 @@ def test_what_a_metric_sums_up(base: str, takes: str, given: str, heat: str) -> 
     assert [one.heat for one in findings(text, HEAD)] == [heat]
 
 
+HALVES = """
+class Distance(lib.Metric):
+    def update(self, x: torch.Tensor, real: bool{default}):
+        if {test}:
+            self.real{adds}
+        else:
+            self.{other}{adds}
+
+    def compute(self):
+        return rounded(torch.cat(self.real).sum(){sums})
+
+
+def rounded(x: torch.Tensor):
+    return round(x.item(), 3)
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "heat"),
+    [
+        ({}, "amortized"),
+        ({"adds": " += x.sum()"}, "amortized"),
+        ({"test": "not real"}, "amortized"),
+        ({"default": " = True"}, "unknown"),
+        ({"test": "x.ndim > 2"}, "unknown"),
+        ({"other": "real"}, "unknown"),
+        ({"sums": ""}, "unknown"),
+    ],
+)
+def test_what_a_metric_sums_up_of_two_halves_no_batch_has(settings: dict[str, str], heat: str) -> None:
+    usual = {"default": "", "test": "real", "adds": ".append(x)", "other": "fake"}
+    told = {"sums": " + torch.cat(self.fake).sum()", **usual, **settings}
+    assert [one.heat for one in findings(HALVES.format(**told), HEAD)] == [heat]
+
+
 def test_what_a_metric_sums_up_at_every_step_of_another_file() -> None:
     loop = """
 from .metric import Mean

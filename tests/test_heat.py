@@ -245,6 +245,9 @@ def test_the_first_step_is_one_of_many(test: str, heat: str) -> None:
         ("for i, x in enumerate(loader)", "i > 0", "hot"),
         ("for i, x in loader", "i == 0", "hot"),
         ("for k, (i, x) in enumerate(loader)", "i == 0", "hot"),
+        ("for i in range(100)", "i == 0", "amortized"),
+        ("for i in range(100)", "i > 0", "hot"),
+        ("for k in range(100)", "i == 0", "hot"),
     ],
 )
 def test_the_number_of_a_step_tells_the_first_one(loop: str, test: str, heat: str) -> None:
@@ -259,6 +262,52 @@ def test_the_number_of_a_step_tells_the_first_one(loop: str, test: str, heat: st
                 model(x).sum().backward()
         """
     assert heats(text.format(loop, test)) == [heat, "hot"]
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "learns", "heat"),
+    [
+        ("for k in range(9)", "for i in range(100)", "", "amortized"),
+        ("for k in range(9)", "for i in range(100)", "out.sum().backward()", "hot"),  # it may be a part of each step
+        ("for k in range(9)", "for i in many", "", "hot"),
+        ("for k in range(9)", "for i in range(3)", "", "hot"),
+        ("for x in torch.utils.data.DataLoader(data)", "for i in range(100)", "", "hot"),
+    ],
+)
+def test_a_range_that_the_steps_go_through_numbers_them(outer: str, inner: str, learns: str, heat: str) -> None:
+    text = f"""
+        @torch.no_grad()
+        def roll(model, x, data, many):
+            out = x
+            {outer}:
+                {inner}:
+                    if i == 0:
+                        out = model(out) + model(x).item()
+                    out = model(out)
+                    {learns}
+        """
+    assert heats(text) == [heat]
+
+
+@pytest.mark.parametrize(
+    ("shows", "heat"),
+    [
+        ("print(x.max())", "amortized"),
+        ('logger.info(f"{x.max()}")', "amortized"),
+        ("print(y.max())", "hot"),
+        ("x = x / x.max().item()", "hot"),
+        ("self.seen += 1; print(x.max())", "hot"),
+    ],
+)
+def test_what_is_shown_where_its_test_has_waited_for_it(shows: str, heat: str) -> None:
+    text = f"""
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor, y: torch.Tensor):
+                if x.min() < -1.0:
+                    {shows}
+                return x
+        """
+    assert [one.heat for one in found(text) if one.code != "SG204"] == [heat]
 
 
 @pytest.mark.parametrize(
@@ -762,6 +811,25 @@ WRAPPER = """
 )
 def test_around_what_generates_is_once_in_many_steps(name: str, call: str, heat: str) -> None:
     assert heats(WRAPPER.format(name=name, call=call)) == [heat, heat, "hot", heat, heat]
+
+
+@pytest.mark.parametrize(
+    ("call", "heat"),
+    [
+        ("self.sampler(self.denoiser, x)", "amortized"),
+        ("sampling.sample_lms(model, x)", "amortized"),
+        ("self.sampler(x)", "hot"),  # of the next token
+        ("self.blended(self.denoiser, x)", "hot"),
+    ],
+)
+def test_around_what_is_handed_a_model_a_sample_runs_once(call: str, heat: str) -> None:
+    text = f"""
+        class Net(torch.nn.Module):
+            def sample(self, x: torch.Tensor, model):
+                y = {call}
+                return y * x.max().item()
+        """
+    assert heats(text) == [heat]
 
 
 @pytest.mark.parametrize(
@@ -2910,6 +2978,28 @@ def test_a_sample_may_be_what_it_is_about(name: str, heat: str) -> None:
                 return times.tolist()
         """
     assert heats(text) == [heat]
+
+
+@pytest.mark.parametrize(
+    ("body", "heat"),
+    [
+        ("pass", "hot"),
+        ("if x.ndim > 2: self.load(torch.load('last.pt'))", "unknown"),
+        ("if self.net is None: self.net = Net.from_pretrained('net')", "hot"),
+        ("self.net.load_state_dict(self.state)", "cold"),
+        ("save_image(x, 'last.png')", "unknown"),
+        ("utils.save_image(x, 'last.png')", "unknown"),
+        ("self.last = x", "hot"),
+    ],
+)
+def test_what_reads_a_checkpoint_or_writes_files_is_no_step_by_its_name(body: str, heat: str) -> None:
+    text = f"""
+        class Diffusion:
+            def sample(self, x: torch.Tensor):
+                {body}
+                return x.sum().item()
+        """
+    assert {one.heat for one in found(text) if one.code == "SG201"} == {heat}
 
 
 @pytest.mark.parametrize(("turn", "heat"), [("x = model(x)", "hot"), ("x = x + 1", "unknown")])

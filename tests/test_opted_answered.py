@@ -250,3 +250,46 @@ SWITCHED = """
 )
 def test_what_the_file_turns_on_is_no_option(test: str, more: str, heat: str) -> None:
     assert told(SWITCHED.format(test=test, more=more))[-1][0] == heat
+
+
+FALLS = """
+    def exists(val):
+        return val is not None
+
+    def default(val, d):
+        {body}
+
+    class Net(torch.nn.Module):
+        def __init__(self, steps=None, width=None):
+            super().__init__()
+            self.steps = default(steps, {other})
+
+        def prepare(self, betas):
+            self.shortens = self.steps > 1
+
+        def forward(self, x: torch.Tensor):
+            if {test}:
+                return x.sum().item()
+            return x
+    """
+IFS = "if exists(val):\n            return val\n        return d() if callable(d) else d"
+
+
+@pytest.mark.parametrize(
+    ("body", "other", "test", "named"),
+    [
+        (IFS, "1", "self.steps > 1", "only where `self.steps > 1` holds; by default `self.steps` is `1`"),
+        ("return val if val is not None else d", "1", "self.steps > 1", "only where `self.steps > 1` holds"),
+        ("return d if val is None else val", "1", "self.steps > 1", "only where `self.steps > 1` holds"),
+        (IFS, "1", "self.shortens", "only where `self.shortens` holds"),
+        (IFS, "4", "self.steps > 1", ""),
+        (IFS, "width", "self.steps > 1", ""),
+        ("return d if exists(val) else val", "1", "self.steps > 1", ""),
+        ("return val if exists(val) else d + 1", "1", "self.steps > 1", ""),
+    ],
+)
+def test_what_falls_back_to_something_else_is_that_by_default(body: str, other: str, test: str, named: str) -> None:
+    found = told(FALLS.format(body=body, other=other, test=test))
+    assert [text.startswith(named) if named else text for _, options in found for text in options] == (
+        [True] if named else []
+    )

@@ -146,3 +146,29 @@ def test_how_many_there_are_is_asked_of_what_is_empty_by_default(test: str, defa
 )
 def test_what_is_filled_later_or_data_is_no_option(test: str) -> None:
     assert told(LENGTHS.format(test=test)) == [[]]
+
+
+BATCHES = """
+    def evaluate(model, loader: torch.utils.data.DataLoader, args, exact=False, most=None):
+        for i, x in enumerate(loader):
+            y = model(x)
+            print(y.sum().item())
+            {ends}
+    """
+
+
+@pytest.mark.parametrize(
+    ("ends", "options"),
+    [
+        ("if not args.exact: break", ["only where `args.exact` holds"]),
+        ("if not args.exact: return {}", ["only where `args.exact` holds"]),
+        ("if not exact: break", ["only where `exact` holds; by default `exact` is `False`"]),
+        ("if args.exact: break", []),
+        ("if exact: break", []),
+        ("if not args.exact: continue", []),
+        ("if most is not None and i > most: break", []),
+        ("if i > 3: break", []),
+    ],
+)
+def test_a_loop_that_ends_in_its_first_turn_goes_on_where_an_option_is_set(ends: str, options: list[str]) -> None:
+    assert told(BATCHES.format(ends=ends)) == [options]

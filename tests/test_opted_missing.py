@@ -39,6 +39,9 @@ STEP = """
         ("some = batch.get('rest')", "some is not None", ""),
         ("some = state['rest']", "some is not None", ""),
         ("pass", "state.get('rest') is not None", 'only where `state` has `"rest"`'),
+        ("pass", "state.get('rest')", 'only where `state` has `"rest"`'),
+        ("pass", "not state.get('rest')", ""),
+        ("pass", "batch.get('rest')", ""),
     ],
 )
 def test_a_copy_that_is_kept_and_an_entry_that_few_have(held: str, test: str, option: str) -> None:
@@ -214,3 +217,24 @@ def test_what_must_be_given_and_is_handed_on_may_be_left_out(
 def test_of_what_is_hot_it_is_told_there() -> None:
     text = HANDED_ON.format(given="stops=None", first="pass", handed="stops").replace("stream", "training_step")
     assert told(text) == [["only where `stops` is not None"]]
+
+
+TRACKS = """
+    class Net(torch.nn.Module):
+        def forward(self, x, segm_mask=None):
+            y = self._rough(x)
+            return self._tracks(x, {given})
+
+        def _rough(self, x):
+            return self._tracks(x)
+
+        def _tracks(self, x, segm_mask=None):
+            if segm_mask is not None:
+                return x.sum().item()
+            return x
+    """
+
+
+@pytest.mark.parametrize(("given", "named"), [("segm_mask", True), ("x > 0", False), ("*x", False)])
+def test_what_one_call_hands_on_and_another_leaves_out_is_named(given: str, named: bool) -> None:
+    assert told(TRACKS.format(given=given)) == [["only where `segm_mask` is given"] if named else []]

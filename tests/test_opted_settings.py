@@ -12,9 +12,13 @@ from syncguard.config import Config
 HEAD = "import argparse\nimport torch\n\n\n"
 
 
+USES = "def uses_extra(config):\n    return config.extra or getattr(config, 'more', False)\n\n\n"
+USES += "def lacks_extra(config):\n    return not config.extra\n\n\n"
+
+
 def told(text: str) -> list[list[str]]:
     config = Config(heat="all", confidence="possible", stdin_filename="example.py")
-    found = pipeline.check(["-"], config, HEAD + textwrap.dedent(text)).findings
+    found = pipeline.check(["-"], config, HEAD + USES + textwrap.dedent(text)).findings
     return [[fact.text for fact in finding.options] for finding in found]
 
 
@@ -29,6 +33,7 @@ NET = """
             self.loud = config.get("loud", False)
 
         def forward(self, x, cfg, batch, how: str, sure: bool, which):
+            named, given = cfg.method, batch.label
             if {test}:
                 return x.sum().item()
             return x
@@ -59,6 +64,13 @@ NET = """
         "how == 'a'",
         "which == 'a'",
         "cfg.a or cfg.b",
+        "cfg.router.mode != 'disabled'",
+        "named.lower() == 'a'",
+        "run_args.exact",
+        "run_args['exact']",
+        "'extra' in inspect.signature(self.net.forward).parameters",
+        "'extra' in set(signature(which).parameters.keys())",
+        "uses_extra(cfg)",
         "not not cfg.use_extra",
     ],
 )
@@ -92,6 +104,12 @@ def test_what_is_asked_for_with_a_default_has_it(test: str, default: str) -> Non
         "not cfg.use_extra",  # nothing needs to be set
         "cfg.mode != 'a'",
         "cfg.extra is None",
+        "lacks_extra(cfg)",
+        "given.lower() == 'a'",
+        "named.lower() != 'a'",
+        "uses_extra(batch, cfg)",
+        "'extra' not in inspect.signature(self.net.forward).parameters",
+        "'extra' in self.net.parameters",
         "cfg.weight == 0",
         "cfg.every == 1",
         "cfg.exact == False",
@@ -759,3 +777,59 @@ WAYS = """
 )  # fmt: skip
 def test_one_of_two_ways_of_a_function(way: str, options: list[str]) -> None:
     assert told(WAYS.format(way=way)) == [options]
+
+
+ENGINE = """
+    class Engine:
+        def build(self, net):
+            try:
+                self.takes = "extra" in signature(net.forward).parameters
+            except TypeError:
+                self.takes = {otherwise}
+
+        def step(self, x: torch.Tensor):
+            takes = {takes}
+            if takes:
+                return x.sum().item()
+    """
+
+
+@pytest.mark.parametrize(
+    ("takes", "otherwise", "named"),
+    [
+        ("self.takes", "False", True),
+        ("getattr(self, 'takes', False)", "False", True),
+        ("getattr(self, 'takes')", "False", False),
+        ("getattr(self, 'takes', True)", "False", False),
+        ("self.takes", "net.training", False),
+    ],
+)
+def test_what_an_object_keeps_of_what_is_asked_is_told(takes: str, otherwise: str, named: bool) -> None:
+    assert told(ENGINE.format(takes=takes, otherwise=otherwise)) == [["only where `takes` holds"] if named else []]
+
+
+MIXIN = """
+    class Guided{bases}:
+        {before}
+
+        def scale(self, t: torch.Tensor):
+            if self.adapts:
+                return t.sum().item()
+
+        @property
+        def adapts(self) -> bool:
+            return self._scale > 0 and len(self.layers) > 0
+    """
+
+
+@pytest.mark.parametrize(
+    ("bases", "before", "named"),
+    [
+        ("", "steps = 3", True),
+        ("(Base)", "steps = 3", False),
+        ("", "def __init__(self, parts): self.parts = parts", False),
+        ("", "def start(self, n): self._scale = n", False),
+    ],
+)
+def test_what_only_those_can_give_that_take_a_class_in_is_told(bases: str, before: str, named: bool) -> None:
+    assert told(MIXIN.format(bases=bases, before=before)) == [["only where `self.adapts` holds"] if named else []]

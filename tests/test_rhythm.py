@@ -340,6 +340,59 @@ def test_a_mark_that_is_moved_on_behind_a_test(test: str, heat: str) -> None:
     assert [one.heat for one in found if one.code == "SG201"] == [heat]
 
 
+SHOWN = """
+import torch
+
+
+@torch.no_grad()
+def evaluate(model, loader: torch.utils.data.DataLoader, shown, most):
+    BEFORE
+    for x, y in loader:
+        WITHIN
+        hit = (model(x.cuda()) == y.cuda()).cpu()
+        for i in range(len(hit)):
+            TEST
+                SHOWS
+                print(model(x)[i].item())
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "within", "test", "shows", "heat"),
+    [
+        ("shown = 0", "", "if not hit[i] and shown < 5:", "shown += 1", "amortized"),
+        ("shown = 0", "", "if shown <= 5:", "shown += 1", "amortized"),
+        ("shown = 0", "", "if not shown >= 5:", "shown += 1", "amortized"),
+        ("shown = 0", "", "if not hit[i] or shown < 5:", "shown += 1", "hot"),
+        ("shown = 0", "", "if shown > 5:", "shown += 1", "hot"),
+        ("shown = 0", "", "if shown < 50000:", "shown += 1", "hot"),
+        ("shown = 0", "", "if shown < most:", "shown += 1", "hot"),
+        ("shown = 0", "", "if shown < 5:", "most += 1", "hot"),
+        ("shown = 0", "", "if shown < 5:", "shown += hit[i]", "hot"),
+        ("shown = 0", "shown = 0", "if shown < 5:", "shown += 1", "hot"),
+        ("", "shown = 0", "if shown < 5:", "shown += 1", "hot"),
+    ],
+)
+def test_what_counts_itself_runs_a_few_times(before: str, within: str, test: str, shows: str, heat: str) -> None:
+    text = SHOWN.replace("BEFORE", before).replace("WITHIN", within).replace("TEST", test).replace("SHOWS", shows)
+    assert [one.heat for one in findings(text) if one.code == "SG201"] == [heat]
+
+
+@pytest.mark.parametrize(
+    ("test", "heat"),
+    [
+        ("if (done := (total is not None and step >= max_steps)) or step % often == 0:", "amortized"),
+        ("if done := step >= max_steps:", "amortized"),
+        ("if (late := step > total) or step % often == 0:", "hot"),
+        ("if late := model.late:", "hot"),
+    ],
+)
+def test_a_test_that_is_given_a_name(test: str, heat: str) -> None:
+    turn = TURN.replace("for step, x in enumerate(loader)", "for x in loader").replace("TEST", test)
+    text = f"import torch\n\n\ndef fit(model, loader, optimizer, step, max_steps, total, often):\n{turn}"
+    assert [one.heat for one in findings(text) if one.code == "SG201"] == [heat]
+
+
 LAYERS = """
 import torch
 

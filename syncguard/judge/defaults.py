@@ -256,8 +256,10 @@ def bound(call: core.Call, routine: Routine) -> bool:
 
 def is_carrier(place: Place) -> Callable[[str], bool]:
     """Whether a name is one of those that settings are kept under, and no rest of a function's arguments."""
-    rest = keywords_of(place.routine)
-    return lambda name: name not in rest and place.frame.world.places.is_("names", "settings", name.lower())
+    rest, is_ = keywords_of(place.routine), place.frame.world.places.is_
+    return lambda name: (
+        name not in rest and (is_("names", "settings", name.lower()) or is_("names", "bundles", name.lower()))
+    )
 
 
 def keywords_of(routine: Routine) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from syncguard.infer.branches.meant import plainly
 from syncguard.infer.branches.stepping import called_path
 from syncguard.infer.branches.subjects import last_name, path_of
 from syncguard.infer.domain.values import Named
@@ -13,7 +14,7 @@ from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.read.tags import ATTR, BIND, CALL, COMP, CONST, FUNCTION, IF, LEAVE, LOOP, RUN, WITH
-from syncguard.read.walk import around
+from syncguard.read.walk import around, walk
 
 
 def writes(routine: Routine, places: Places) -> bool:
@@ -29,6 +30,26 @@ def loads(routine: Routine, places: Places) -> bool:
     if places.is_("host", "item_methods", routine.name) or places.is_("cold", "readers_of_each", routine.name):
         return False
     return any(places.is_("cold", "readers", called_path(call)) for _, call in _each_call(routine, looped=True))
+
+
+def keeps_files(routine: Routine, places: Places) -> bool:
+    """Whether a function reads a checkpoint, but where it has not got it yet, or writes a file, and no memory."""
+    parts = walk(routine.node.body)
+    first = [part for part in parts if type(part) is IF and _lacks(plainly(part.test, True)[0])]
+    at_first = {id(part) for one in first for part in walk(one.body)}
+    calls = [called_path(part) for part in parts if type(part) is CALL and id(part) not in at_first]
+    if any(places.is_("cold", "readers", path) for path in calls):
+        return True
+    written = any(places.is_("cold", "writers", path) or places.is_("cold", "keepers", path) for path in calls)
+    return written and not uses(routine, places.memories)
+
+
+def _lacks(test: Node) -> bool:
+    """Whether this asks if an object has not got something yet: `self.net is None`."""
+    match test:
+        case core.Do(what="is", args=(core.Attr(), core.Const(value=None))):
+            return True
+    return False
 
 
 def makes_parameters(at: At, routine: Routine, places: Places) -> bool:

@@ -15,6 +15,7 @@ from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Context
 from syncguard.judge.beside import beside, is_reference
 from syncguard.judge.calling import by_name, callers_of, may_be_handed
+from syncguard.judge.done import keeps_files
 from syncguard.judge.few import aside
 from syncguard.judge.firsts import first_time
 from syncguard.judge.paced import around_steps, behind_gates, keep_time, pace, takes_step, trained
@@ -36,7 +37,7 @@ from syncguard.judge.stands_in import stands_in
 from syncguard.judge.warmth import BY_NAME, SELDOM, SUMS_UP, Warmth
 from syncguard.places import Places, matches
 from syncguard.read.core import At, Node
-from syncguard.read.tags import CALL, FUNCTION, LOOP, RUN
+from syncguard.read.tags import ATTR, CALL, FUNCTION, LOOP, NAME, RUN
 from syncguard.read.walk import around, walk
 from syncguard.terms import Fact, Heat
 
@@ -185,10 +186,15 @@ def _has_generated(routine: Routine, places: Places) -> bool:
 
 
 def _generating(body: tuple[Node, ...], places: Places) -> Iterator[At]:
-    """Where what generates is called by its name."""
+    """Where what generates is called by its name, or is handed a model for it: `self.sampler(denoiser, noise)`."""
     for part in walk(body):
-        if type(part) is CALL and places.is_("hot", "generating", last_name(part.fn)):
-            yield part.at
+        if type(part) is CALL:
+            name = last_name(part.fn)
+            handed = places.is_("hot", "samplers", name) and any(
+                places.is_("hot", "generators", last_name(arg)) for arg in part.args if type(arg) in (NAME, ATTR)
+            )
+            if handed or places.is_("hot", "generating", name):
+                yield part.at
 
 
 def followed(
@@ -356,8 +362,11 @@ def root(
 
 
 def _may_pick(routine: Routine, places: Places) -> bool:
-    """Whether a function that is named for a sample may pick a part of the data: it holds no loop of the steps."""
-    return places.is_("hot", "draws", routine.name) and not routine.steps
+    """Whether a function that is named for a sample may pick a part of the data, or be a whole run: it holds no loop of
+    the steps, or reads a checkpoint or writes files as it goes."""
+    if places.is_("hot", "draws", routine.name) and not routine.steps:
+        return True
+    return places.is_("hot", "generates", routine.name) and keeps_files(routine, places)
 
 
 def _named_hot(routine: Routine, hot: tuple[str, ...]) -> bool:

@@ -7,7 +7,7 @@ from typing import Final
 from syncguard.infer.branches.above import asked_above
 from syncguard.infer.branches.instances import kinds_of
 from syncguard.infer.branches.meant import answer, binders, plainly
-from syncguard.infer.branches.passing import given, none_if_left, positional
+from syncguard.infer.branches.passing import given, none_if_left, positional, unpacks
 from syncguard.infer.branches.subjects import dotted
 from syncguard.infer.branches.ungiven import lacks, private
 from syncguard.infer.domain.values import NONE, UNKNOWN, Call, Named, Seq, Tensor, Value, options
@@ -154,13 +154,17 @@ def _left_above(name: str, place: Place) -> bool:
         return False
     param = next((one for one in node.params if one.name == name), None)
     calls = place.callers.named(routine.name) if param is not None else ()
+    handing = False
     for made in calls:
         values = given(made.call, param, positional(node), routine.owner is not None) if param is not None else []
+        if not values and param is not None and none_if_left(param) and not unpacks(made.call):
+            continue  # it leaves it out
+        handing = True
         value = values[0] if len(values) == 1 else None
         own = _still(value, place.of(made.caller)) if type(value) is NAME and made.caller is not routine else None
         if own is None or not none_if_left(own):
             return False
-    return bool(calls)
+    return handing
 
 
 def _may_be_none(param: Param, frame: Frame) -> bool:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from syncguard.judge.built import MADE
 from syncguard.judge.called import Called, Function, Where
-from syncguard.judge.common import either, shared_by_all, told_by
+from syncguard.judge.common import either, question_of, shared_by_all, told_by
 from syncguard.judge.making import ANYWHERE
 from syncguard.judge.opted import ONLY, SEEN_MADE
 from syncguard.judge.warmth import ON_HOST
@@ -56,11 +56,21 @@ def with_options(finding: Finding, where: Where, behind: Options, made: Options)
     """A finding with the options that all calls of its function stand behind, before its own, and those of whatever
     makes objects of its class."""
     above, makers = behind.get(where, ()), made.get(class_of(where))
+    if outer := _around(where, behind):
+        had = {question_of(bare(fact)) for fact in (*above, *finding.options)}
+        above = (*[fact for fact in outer if question_of(bare(fact)) not in had], *above)
     if makers is not None:  # the own file of a class does not say it all
         above = (*makers, *[one for one in above if not one.text.startswith(MADE)])
     above = tuple([one for one in above if not told_by(one, finding.options)])
     options = tuple({fact.text: fact for fact in (*above, *finding.options)}.values())
     return replace(finding, options=options) if above else finding
+
+
+def _around(where: Where, behind: Options) -> tuple[Fact, ...]:
+    """What those stand behind that a function is defined in: it is only there where these are called."""
+    path, name = where
+    outer = name.rpartition(".")[0]
+    return (*_around((path, outer), behind), *behind.get((path, outer), ())) if outer else ()
 
 
 def class_of(where: Where) -> Where:

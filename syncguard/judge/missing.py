@@ -24,7 +24,7 @@ def missing(test: Node, outcome: bool, place: Place) -> str:
             there = (what == "is not") is came
             held = _held(asked, place)
             return _entry(held, place) if there else _no_copy(held, place)
-        case core.Name() as asked, True:
+        case core.Name() | core.Call() as asked, True if _entry(_held(asked, place), place):
             return _entry(_held(asked, place), place)
         case core.Call(fn=core.Name(id="len"), args=(core.Attr() as kept,)), True:
             return _empty(kept, place)

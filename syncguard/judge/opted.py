@@ -54,7 +54,7 @@ def _opted(context: Context, routine: Routine, callers: Callers, world: World, t
     decorated = (type(node) is FUNCTION or type(node) is CLASS) and bool(node.decorators)
     table = callers.of(routine.home).tabled(world.places) if not routine.closure else {}
     here = without_barred(Place(Frame(world, routine, {}), callers), context.tests)
-    looped = _looped(context, here)
+    looped = [*_looped(context, here), *_going_on(context)]
     if not (context.tests or looped or decorated or known_as(routine) in table or outside):
         return ()
     found: dict[str, Fact] = {}
@@ -89,6 +89,14 @@ def _looped(context: Context, place: Place) -> list[Asked]:
     found = [one for iterable in over if iterable is not None for one in _gone_through(iterable)]
     named = [(one, told_of(one, place)) for one in found if type(one) in (NAME, ATTR, EITHER)]
     return [(core.Do("truth", (one,), one.at), True) for one, told in named if told is not None and told.value == ()]
+
+
+def _going_on(context: Context) -> list[Asked]:
+    """That the loop of the steps around a place has a second turn, where each may end it: `if not cfg.all: break`."""
+    step = next((loop.node for loop in context.loops if loop.reason), None)
+    tests = [part for part in step.body if type(part) is IF and not part.orelse] if type(step) is LOOP else []
+    ends = [(one.test, one.body[-1]) for one in tests if one.body]
+    return [(test, False) for test, last in ends if type(last) is LEAVE and last.what in ("break", "return")]
 
 
 def _gone_through(iterable: Node) -> tuple[Node, ...]:

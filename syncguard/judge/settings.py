@@ -7,10 +7,10 @@ import re
 from typing import Any, Final
 
 from syncguard.infer.branches.arms import steady
-from syncguard.infer.branches.meant import plainly
+from syncguard.infer.branches.meant import answer, as_test, plainly
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import private
-from syncguard.infer.domain.values import Host
+from syncguard.infer.domain.values import Call, Host
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.routine import Routine
 from syncguard.judge.answered import answer_of
@@ -19,7 +19,7 @@ from syncguard.judge.classes import classes_of
 from syncguard.judge.declared import off_at_first
 from syncguard.judge.defaults import DEEPEST, Place, is_carrier, keywords_of, passed_to, sources_of
 from syncguard.judge.fields import all_given, has, takes
-from syncguard.judge.settled import outcome_of, told_of
+from syncguard.judge.settled import SPELLINGS, outcome_of, told_of
 from syncguard.read import core
 from syncguard.read.core import Node, Param
 from syncguard.read.tags import ATTR, BIND, CALL, CHOOSE, CONST, DO, EITHER, FUNCTION, IF, INDEX, LEAVE, NAME
@@ -30,6 +30,7 @@ VERSION: Final = "torch.__version__"
 OLDER: Final = re.compile(r"torch\s*<")
 FEW: Final = (0, 1)  # what a number is that asks for nothing
 USUAL: Final = "default"  # the text that asks for nothing
+OFF: Final = (USUAL, "disabled", "off", "no")  # those of which any other asks for something
 
 
 def asks(test: Node, outcome: bool, place: Place) -> bool:
@@ -53,23 +54,34 @@ def _asks(test: Node, outcome: bool, place: Place) -> bool:
         case core.Do(what="==" | "!=" | "is" | "is not" as what, args=(left, core.Const(value=value))):
             equal, text = (what in ("==", "is")) is outcome, isinstance(value, str)
             few = value == USUAL or (value in FEW and not isinstance(value, bool))
-            asked = value is not False and not few if equal else few or value is False
+            asked = value is not False and not few if equal else few or value is False or value in OFF
             asked = asked and (text or _item(left) is None)  # a number of several is a size
             chosen = text or (type(left) is ATTR and isinstance(value, int | float) and equal)
             return asked and value != "" and (_setting(left, place, chosen) or (text and _answered(left, place)))
         case core.Do(what="==" | "in", args=(left, right)) if outcome and _names(right):
             return not carried(right, is_carrier(place)) and _setting(left, place, text=True)
         case core.Do(what="in", args=(core.Const(value=str()), right)):
-            return outcome and carried(right, is_carrier(place))
+            return outcome and (carried(right, is_carrier(place)) or _takes(right))
         case core.Do(what="<" | "<=" | ">" | ">=" as what, args=(left, _)) if _is_version(left):
             return ("<" in what) is outcome
         case core.Do(what=">" | "<=" as what, args=(left, core.Const(value=value))):
             return value in FEW and (what == ">") is outcome and _item(left) is None and _setting(left, place)
         case core.Name() | core.Attr() | core.Call() | core.Index():
             if outcome:
-                return _setting(test, place) or _answered(test, place)
+                return _setting(test, place) or _answered(test, place) or _asked_by(test, place)
             return _outdated(test, place) or _leads_out(test, place)
     return False
+
+
+def _takes(node: Node) -> bool:
+    """Whether this is what a function takes: to have an argument of some name is asked of those that few have."""
+    if type(node) is CALL and type(node.fn) is NAME and len(node.args) == 1:  # `set(..)`
+        return _takes(node.args[0])
+    if type(node) is CALL and type(node.fn) is ATTR and node.fn.name == "keys":
+        return _takes(node.fn.of)
+    if type(node) is not ATTR or node.name != "parameters" or type(node.of) is not CALL:
+        return False
+    return last_name(node.of.fn) == "signature"
 
 
 def _answered(node: Node, place: Place) -> bool:
@@ -77,6 +89,23 @@ def _answered(node: Node, place: Place) -> bool:
     if type(node) is not CALL or type(node.fn) is not ATTR or node.args or node.keywords:
         return False
     return _setting(node.fn, place) and answer_of(node, place) is None
+
+
+def _asked_by(node: Node, place: Place) -> bool:
+    """Whether a function of one line asks so of what it is given: `uses_replay(config)`."""
+    if type(node) is not CALL or type(node.fn) is not NAME or len(node.args) != 1 or node.keywords:
+        return False
+    name, routine = node.fn.id, place.routine
+    called = place.frame.lookup(name)
+    outer = routine.qualname.rpartition(".")[0] if routine.closure else ""
+    beside = [one for one in routine.home.routines if one.qualname == f"{outer}.{name}"] if outer else []
+    asked = beside[0] if len(beside) == 1 else called.routine if type(called) is Call else None
+    told = answer(asked.node) if asked is not None else None
+    if asked is None or told is None or type(asked.node) is not FUNCTION or len(asked.node.params) != 1:
+        return False
+    routine.uses[asked.home.path, asked.qualname] = None
+    test = as_test(told) or core.Do("truth", (told,), told.at)
+    return place.depth <= DEEPEST and not asked.node.decorators and asks(test, True, place.of(asked))
 
 
 def _is_version(node: Node) -> bool:
@@ -150,12 +179,14 @@ def _setting(node: Node, place: Place, text: bool = False, kept: bool = False) -
     if place.depth > DEEPEST:
         return False
     if type(node) is EITHER or type(node) is DO:
-        return asks(node, True, place)
+        return asks(node, True, place) or _off(node, True, place)
     if type(node) is CHOOSE:
         arms = [arm for arm in (node.yes, node.no) if not (_is_nothing(arm) or (text and kept and _is_text(arm)))]
         return bool(arms) and all(_setting(arm, place, text, kept) for arm in arms)
     if _requires(node) or _whether(node, place) or _spreads(node, place):
         return True
+    if type(node) is CALL and type(node.fn) is ATTR and node.fn.name in SPELLINGS and not node.args:
+        return _setting(node.fn.of, place, text, kept)
     asked = read_of(node)
     if asked is not None and (_carried(asked, place) or (text and _in_rest(asked.of, place))):
         return True
@@ -166,12 +197,35 @@ def _setting(node: Node, place: Place, text: bool = False, kept: bool = False) -
     written = sources_of(node, place).written
     if written:
         return all(_setting(*one, text, kept or type(node) is ATTR) for one in written)
-    if type(node) is ATTR:
-        given = [one for one in all_given(node, place) if type(one[0]) is not CONST or one[0].value]
+    kept_as = node if type(node) is ATTR else _fetched(node)
+    if kept_as is not None:
+        given = [one for one in all_given(kept_as, place) if type(one[0]) is not CONST or one[0].value]
         if given:
             return all(_setting(*one, text, kept=True) for one in given)
-        return text and _is_way(node, place)
+        return (text and _is_way(kept_as, place)) or _left_to_heirs(kept_as, place)
     return type(node) is NAME and _chosen(node.id, place, text)
+
+
+def _fetched(node: Node) -> core.Attr | None:
+    """The attribute that a call asks for by its name, which is nothing where it is not there:
+    `getattr(self, "exact", False)`."""
+    match node:
+        case core.Call(
+            fn=core.Name(id="getattr"), args=(of, core.Const(value=str() as name), core.Const(value=default))
+        ):
+            return core.Attr(of, name, "", node.at) if not default else None
+    return None
+
+
+def _left_to_heirs(node: core.Attr, place: Place) -> bool:
+    """Whether a class asks its object for what only those that take it in can give that: it has no constructor, and no
+    method of it does, nor anything above it."""
+    if type(node.of) is not NAME or node.name in place.callers.set:
+        return False
+    every = classes_of(node.of, place)
+    return bool(every) and not any(
+        one.bases or one.find("__init__") is not None or has(one, node.name) for one in every
+    )
 
 
 def _is_way(node: core.Attr, place: Place) -> bool:

@@ -17,6 +17,7 @@ from syncguard.judge.carried import carried, read_of
 from syncguard.judge.defaults import Place, is_carrier, keywords_of, sources_of
 from syncguard.judge.enumerated import Member, converts, member_of
 from syncguard.judge.environment import asked_of, default_in, is_switch
+from syncguard.judge.falls_back import falls_back
 from syncguard.judge.fields import answered_by
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -116,7 +117,7 @@ def _told(node: Node, place: Place) -> Told | None:
             arm = told_of(yes if told.value else no, place)
             return Told(arm.value, {**told.by, **arm.by}) if arm is not None else None
         case core.Call():
-            told = _of_several(node, place) or _called(node, place)
+            told = _of_several(node, place) or _called(node, place) or _fallen_back(node, place)
             return told or _option(node, place) or _taken(node, place)
     return _of_several(node, place) or _option(node, place)
 
@@ -178,6 +179,16 @@ def _taken(call: core.Call, place: Place) -> Told | None:
     if not (switch or carried(asked.of, is_carrier(place))) or not place.callers.left_off(asked.name):
         return None
     return Told(told.value, {asked.name: told.value, **told.by})
+
+
+def _fallen_back(call: core.Call, place: Place) -> Told | None:
+    """The same of what stands for another thing where that is None: `default(steps, 1)`."""
+    both = falls_back(call, place)
+    first = told_of(both[0], place) if both is not None else None
+    if both is None or first is None or first.value is not None:
+        return first
+    rest = told_of(both[1], place)
+    return Told(rest.value, {**first.by, **rest.by}) if rest is not None else None
 
 
 def _is_own(node: Node, place: Place) -> bool:

@@ -10,7 +10,7 @@ from syncguard.infer.branches.keeps import BUILDS
 from syncguard.infer.branches.meant import binders, plainly
 from syncguard.infer.branches.ranks import ranked
 from syncguard.infer.branches.remembers import ABOUT, refits, remembers
-from syncguard.infer.branches.rhythm import BACK, OUT, leads_out, set_back
+from syncguard.infer.branches.rhythm import BACK, COUNTED, OUT, counted_out, leads_out, set_back
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.undoes import undoes
 from syncguard.infer.domain.sureness import number_sureness
@@ -19,12 +19,13 @@ from syncguard.infer.functions.annotations import promised
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, FUNCTION, LEAVE, LOOP, NAME, UPDATE
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, FUNCTION, LEAVE, LOOP, NAME, RUN, UPDATE
 from syncguard.read.walk import mentions, walk
 
 CONVERTS: Final = "where a number is given for a tensor"
 AMISS: Final = "where something is amiss, as it warns"
 UNDONE: Final = "where something is to be undone"
+SHOWN: Final = "to show what its test has waited for"
 FALLBACK: Final = "where the data leave nothing to compute"
 
 
@@ -41,8 +42,12 @@ def excused(node: core.If, outcome: bool, frame: Frame) -> str:
         return BUILDS
     if set_back(node.test, outcome, body, frame):
         return BACK
+    if counted_out(node.test, outcome, body, frame):
+        return COUNTED
     if leads_out(body, frame):
         return OUT
+    if not other and shows_it(node.test, body, frame):
+        return SHOWN
     if amiss(body, frame):
         return AMISS
     return CONVERTS if converts(node.test, outcome, body, other, frame) else ""
@@ -57,6 +62,16 @@ def fallback(test: Node, body: tuple[Node, ...], other: tuple[Node, ...], frame:
     asks = (leaves or (body and other)) and (_of_data(test, frame) or (leaves and _counts_none(test, frame)))
     asks = asks or (bool(body) and type(last) is BIND and not other and _is_zero(test, frame))
     return bool(asks) and _told(body, frame) and not (other and _told(other, frame))
+
+
+def shows_it(test: Node, body: tuple[Node, ...], frame: Frame) -> bool:
+    """Whether an arm does nothing but show people what the test of it has read: `if x.min() < 0: print(x.min())`."""
+    if not body or type(body[0]) is not RUN:
+        return False
+    if not (all(_shows(part, frame) for part in body) and _of_data(test, frame)):
+        return False
+    asked = {part.id for part in walk(test) if type(part) is NAME and _is_tensor(part, frame)}
+    return any(type(part) is NAME and part.id in asked for one in body for part in walk(one))
 
 
 def _shows(part: Node, frame: Frame) -> bool:

@@ -28,7 +28,8 @@ def feeds_itself(node: core.Loop, frame: Frame) -> str:
     turns = [one for one in walk(node.body) if type(one) is CALL and id(one) not in inner]
     calls = [one for one in turns if _is_model(one.fn, frame)]
     if not calls and generates(routine.node, places):
-        fed = (part.value for part in node.body if type(part) is BIND and _feeds(part))
+        made = frozenset([path for part in node.body for aim in targets(part) for path in _whole(aim)])
+        fed = [part.value for part in node.body if type(part) is BIND and _given(part.value, made)]
         calls = [one for one in fed if type(one) is CALL and has_model_run(one.fn, frame)]
     taken = frozenset(_whole(node.target)) if node.target is not None else NONE_YET
     anew = taken.union(*[_whole(aim) for part in walk(node.body) for aim in targets(part)]) if calls else NONE_YET
@@ -53,8 +54,12 @@ def carries(node: core.Loop) -> bool:
 
 def _feeds(bind: core.Bind, anew: Paths = NONE_YET) -> bool:
     """Whether a call is given what came of it, and was not made anew before: `x, _ = self.step(x, t)`."""
-    made = frozenset([path for aim in bind.targets for path in _whole(aim)]) - anew
-    return type(bind.value) is CALL and _speaks((bind.value.args, tuple([one for _, one in bind.value.keywords])), made)
+    return _given(bind.value, frozenset([path for aim in bind.targets for path in _whole(aim)]) - anew)
+
+
+def _given(call: Node | None, made: Paths) -> bool:
+    """Whether a call is given something of this."""
+    return type(call) is CALL and _speaks((call.args, tuple([one for _, one in call.keywords])), made)
 
 
 def _lasts(model: str, anew: Paths) -> bool:

@@ -9,7 +9,7 @@ from syncguard.infer.branches.fallbacks import divides
 from syncguard.infer.branches.first_turn import in_first_turn
 from syncguard.infer.branches.keeps import BUILDS, GROWS, held, lacking, renewed, strays, unbuilt
 from syncguard.infer.branches.left_out import is_one
-from syncguard.infer.branches.meant import binders, left_at, meant
+from syncguard.infer.branches.meant import as_test, binders, left_at, meant
 from syncguard.infer.branches.moved_on import moved_on
 from syncguard.infer.branches.numbered import counts_parts
 from syncguard.infer.branches.queued import queued
@@ -23,7 +23,7 @@ from syncguard.infer.routine import Env, Frame
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, EITHER, FUNCTION, INDEX, NAME
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, EITHER, FUNCTION, INDEX, LET, LOOP, NAME
 from syncguard.read.walk import walk
 
 EVERY: Final = "every n-th step"
@@ -32,6 +32,7 @@ LEFT: Final = "behind a flag that this function leaves the other way"
 ZERO: Final = "where it would divide by zero"
 LAST: Final = "at the last step"
 BROKEN: Final = "where a value is not finite"
+SEVERAL: Final = 10  # turns of a loop, of which one is seldom
 
 
 def gated(test: Node, outcome: bool, frame: Frame) -> str:
@@ -85,6 +86,9 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
             return FIRST
         named = "behind a gate" if outcome and _gate_name(inner.fn, frame) else ""
         return BROKEN if _finite(inner.fn, outcome, frame) else named or answered(inner.fn, outcome, frame)
+    if type(inner) is LET:
+        test = as_test(inner.value)
+        return gated(test, outcome, frame) if test is not None else ""
     return gated(inner, outcome, frame) if type(inner) is EITHER else ""
 
 
@@ -260,7 +264,34 @@ def _counts_steps(node: Node, frame: Frame) -> bool:
     """Whether a name counts steps, and not the turns of a loop within one."""
     loops = frame.context.loops
     named = frame.world.places.is_("gates", "counters", last_name(node).lower())
-    return (named or (bool(loops) and _numbers(node, loops[-1].node))) and all(loop.reason for loop in loops)
+    counted = named or (bool(loops) and _numbers(node, loops[-1].node))
+    return (counted and all(loop.reason for loop in loops)) or _counts_turns(node, frame)
+
+
+def _counts_turns(node: Node, frame: Frame) -> bool:
+    """Whether a name is given by the range that the loop of the steps goes through, `for i in range(n)`. A loop in
+    another one that trains may be a part of its step."""
+    loops, places = frame.context.loops, frame.world.places
+    held = loops[-1].node if loops and loops[-1].reason else None
+    if type(node) is not NAME or type(held) is not LOOP or not _ranges(held) or _turns_little(held):
+        return False
+    outer = [loop.node for loop in loops[:-1] if loop.reason]
+    if outer and (trains(held.body, places) or not all(type(one) is LOOP and _ranges(one) for one in outer)):
+        return False
+    return type(held.target) is NAME and held.target.id == node.id
+
+
+def _ranges(loop: core.Loop) -> bool:
+    """Whether a loop goes through a range of numbers."""
+    over = loop.iterable
+    return type(over) is CALL and type(over.fn) is NAME and over.fn.id == "range"
+
+
+def _turns_little(loop: core.Loop) -> bool:
+    """Whether the turns of a range are written out, and so few that each is often taken."""
+    over = loop.iterable
+    last = over.args[-1] if type(over) is CALL and over.args else None
+    return type(last) is CONST and type(last.value) is int and last.value < SEVERAL
 
 
 def _in_stretch(test: core.Do) -> bool:

@@ -11,7 +11,7 @@ from syncguard.infer.routine import Frame, Routine
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import CALL, FUNCTION
+from syncguard.read.tags import CALL, FUNCTION, NAME
 from syncguard.read.walk import looped, walk
 
 DEEPEST: Final = 3  # calls to a model that `x = self.step(x)` leads to
@@ -39,7 +39,10 @@ def _runs(routine: Routine, places: Places, deep: int) -> bool:
     inner = looped(node.body) if given else set()
     calls = [part for part in walk(node.body) if type(part) is CALL and id(part) not in inner] if given else []
     fed = [call for call in calls if _takes(call, given)]
-    if any(places.is_("hot", "generators", last_name(call.fn)) for call in fed):
+    named = {call.fn.id for call in fed if type(call.fn) is NAME}
+    own = [part for part in node.body if type(part) is FUNCTION and part.name in named] if named else []
+    within = [part for one in own for part in walk(one.body) if type(part) is CALL]
+    if any(places.is_("hot", "generators", last_name(call.fn)) for call in (*fed, *within)):
         return True
     return deep > 0 and any(_runs(method, places, deep - 1) for call in fed for method in _own(call.fn, routine))
 

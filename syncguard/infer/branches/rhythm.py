@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Final
 
-from syncguard.infer.branches.meant import binders, body_of
+from syncguard.infer.branches.meant import binders, body_of, necessary
 from syncguard.infer.branches.subjects import last_name, path_of
 from syncguard.infer.expressions.imported import imported_by
 from syncguard.infer.routine import Frame
@@ -21,6 +21,8 @@ CHANCE: Final = "by chance"
 BACK: Final = "when a count is set back"
 OUT: Final = "on the way out of the loop"
 SELDOM: Final = 0.1  # what happens by chance no more often than this runs now and then
+COUNTED: Final = "a few times, as it counts"
+FEW: Final = 100  # times that what counts itself may run and still be rare
 MORE: Final = (">", ">=")
 LESS: Final = ("<", "<=")
 TURNED: Final = frozenset((*MORE, *LESS))
@@ -149,6 +151,35 @@ def set_back(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) ->
             moving = bool(count) and any(type(bind) is not BIND for bind in binders(frame.routine).get(count, ()))
             return any(_lowers(part, count) or (moving and _raises(part, bar)) for part in body)
     return False
+
+
+def counted_out(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) -> bool:
+    """Whether an arm counts how often it has been taken, up to a number that is written out, and nothing in the loop of
+    the steps sets that back: `if not hit and shown < 5: shown += 1`."""
+    if not frame.context.loops:
+        return False
+    step = next((loop.node for loop in frame.context.loops if loop.reason), None)
+    counts = [part.target.id for part in body if type(part) is UPDATE and type(part.target) is NAME and _adds(part)]
+    for asked, came in necessary(test, outcome) if counts and step is not None else ():
+        name = _few(asked, came)
+        if name in counts:
+            binds = binders(frame.routine).get(name, ())
+            inside = [bind for bind in binds if step is not None and around(step.at, bind.at)]
+            return len(inside) < len(binds) and all(_adds(bind) for bind in inside)
+    return False
+
+
+def _adds(part: Node) -> bool:
+    """Whether a statement counts on."""
+    return type(part) is UPDATE and part.what == "+" and type(part.target) is NAME and type(part.value) is CONST
+
+
+def _few(asked: Node, came: bool) -> str:
+    """The name that must be less than a small number: `shown < 5`."""
+    match asked:
+        case core.Do(what="<" | "<=" | ">" | ">=" as what, args=(core.Name(id=name), core.Const(value=int() as most))):
+            return name if (what in LESS) is came and 0 < most <= FEW else ""
+    return ""
 
 
 def _lowers(part: Node, count: str) -> bool:
