@@ -1,5 +1,5 @@
 """A place that fills what its object keeps, or runs until a flag is turned, in, whether another file empties that, or
-turns it back, at every step out."""
+turns it back, at every step out; or whether such an object is made anew at each."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ class PutBack:
         """Whether another file does so to what a line of a method stands behind."""
         owner = class_of(where)
         asked = {*self._asked(owner, line)} if owner[1] else set()
-        return bool(asked) and (self._by_heirs(asked, owner, last_part(where[1])) or self._from_without(asked, owner))
+        if not asked:
+            return False
+        back = self._by_heirs(asked, owner, last_part(where[1])) or self._from_without(asked, owner)
+        return back or self._made_anew(owner)
 
     def _asked(self, owner: Where, line: int) -> Iterator[str]:
         """The attributes of its object that the tests around a line ask for."""
@@ -74,14 +77,65 @@ class PutBack:
                         return True
         return False
 
+    def _made_anew(self, owner: Where) -> bool:
+        """Whether each step makes an object of the class: in the body of its loop, or what runs at every step by its
+        name."""
+        made = re.compile(rf"^([ \t]+)[\w.]+[ \t]*=[ \t]*(?:\w+\.)*{owner[1]}\(", re.MULTILINE)
+        for one in {owner[0]: None, **dict.fromkeys(self._kinship.naming(owner[1], self._files.home(owner[0])))}:
+            if self._files.has(one, made):
+                text = self._files.text(one)
+                for met in made.finditer(text):
+                    line = text.count("\n", 0, met.end()) + 1
+                    if self._in_steps(one, line, len(met[1]), text) or self._in_step(one, line, len(met[1]), text):
+                        return True
+        return False
+
+    def _in_step(self, path: str, line: int, deep: int, text: str) -> bool:
+        """Whether a line stands in the body of a function that runs at every step by its name, behind no test."""
+        function = innermost(self._calls.get(path, ()), line)
+        return function is not None and self._steps(last_part(function.name)) and _at_first(function, deep, text)
+
     def _in_steps(self, path: str, line: int, deep: int, text: str) -> bool:
-        """Whether a line stands in the body of a loop that takes the steps, behind no test."""
+        """Whether a line stands in the body of a loop that takes the steps, behind no test; or so in a function that is
+        called there."""
         function = innermost(self._calls.get(path, ()), line)
         if function is None:
             return False
-        lines = text.split("\n")
-        loops = {function.steps, *[call.step_line for call in function.calls if call.step]} - {0}
-        return any(_deep(lines[one - 1]) < deep == _deep(lines[one]) for one in loops if one < line)
+        if _in_loop(function, line, deep, text):
+            return True
+        return _at_first(function, deep, text) and self._called_in_steps((path, function.name), function)
+
+    def _called_in_steps(self, where: Where, function: Function) -> bool:
+        """Whether a loop that takes the steps calls a function, behind no test."""
+        last = function.path[-1] if function.heat == "hot" and function.path else None
+        caller = innermost(self._calls.get(last.path, ()), last.line) if last is not None else None
+        if last is not None and caller is not None and caller is not function:
+            text = self._files.text(last.path)
+            if _in_loop(caller, last.line, _deep(text.split("\n")[last.line - 1]), text):
+                return True
+        for path, functions in self._calls.items():
+            for one in functions:
+                for call in one.calls:
+                    if call.step and call.name == where[1] and call.path == where[0] and not call.rare:
+                        text = self._files.text(path)
+                        if _in_loop(one, call.line, _deep(text.split("\n")[call.line - 1]), text):
+                            return True
+        return False
+
+
+def _in_loop(function: Function, line: int, deep: int, text: str) -> bool:
+    """Whether a line of a function stands in the body of a loop that takes the steps, behind no test."""
+    lines = text.split("\n")
+    loops = {function.steps, *[call.step_line for call in function.calls if call.step]} - {0}
+    return any(_deep(lines[one - 1]) < deep == _deep(lines[one]) for one in loops if one < line)
+
+
+def _at_first(function: Function, deep: int, text: str) -> bool:
+    """Whether what is so deep in a text stands in the body of a function, behind no test."""
+    begin, end = function.lines
+    lines = text.split("\n")[begin - 1 : end]
+    within = [_deep(one) for one in lines if one.strip()]
+    return deep == min([one for one in within if one > within[0]], default=0)
 
 
 def _deep(line: str) -> int:

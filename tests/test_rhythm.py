@@ -14,6 +14,7 @@ TURN = """\
             loss.item()
 """
 LOOP = """
+import argparse
 import random
 import time
 from datetime import datetime
@@ -85,6 +86,23 @@ class Pace:
 
 
 pace = Pace(10, [3, 5])
+single = Pace(1, ())
+parser = argparse.ArgumentParser()
+parser.add_argument("--print-freq", type=int, default=1)
+parser.add_argument("--save-freq", type=int, default=10)
+parser.add_argument("--often", nargs="*")
+
+
+class Ripe:
+    def __init__(self, n=1):
+        self.n = n
+
+    def __call__(self, step):
+        return step % self.n == 0
+
+
+ripest = Ripe()
+riper = Ripe(5)
 
 
 def odd(step):
@@ -144,6 +162,10 @@ def fit(model, loader, optimizer, args, enough, total=100):
         "if pace.names(step):",
         "if pace.raises(step):",
         "if pace.follows(step):",
+        "if step % args.save_freq == 0:",
+        "if step % max(args.print_freq, 10) == 0:",
+        "if riper(step):",
+        "count += 1\n        if count > 1:\n            count = 0",
     ],
 )
 def test_now_and_then(test):
@@ -177,10 +199,82 @@ def test_now_and_then(test):
         "if not pace.due:",
         "if pace.early:",
         "if pace.improves(args.score):",
+        "if step % args.print_freq == 0:",
+        "if not step % args.print_freq:",
+        "if not step % 1:",
+        "if step % min(args.every, 1) == 0:",
+        "if ripest(step):",
+        "if single.due:",
+        "if single.follows(step):",
+        "if step - last >= 1:\n            last = step",
+        "if step - last > 0:\n            last = step",
+        "if step - last < 1:\n            continue\n        last = step\n        if True:",
+        "if step >= coming:\n            coming += 1",
+        "count += 1\n        if count >= 1:\n            count = 0",
+        "count += 1\n        if count == args.print_freq:\n            count = 0",
     ],
 )
 def test_at_most_steps(test):
     assert heats(test) == ["hot"]
+
+
+def test_an_object_that_is_kept_holds_what_it_was_made_with():
+    text = """
+    import torch
+
+
+    class Clock:
+        def __init__(self, every):
+            self.every = every
+
+        def rings(self, step):
+            return step % self.every == 0
+
+
+    class Run:
+        def __init__(self, net: torch.nn.Module):
+            self.net = net
+            self.often = Clock(1)
+            self.seldom = Clock(100)
+
+        def train(self, loader, optimizer):
+            for step, x in enumerate(loader):
+                loss = self.net(x).sum()
+                loss.backward()
+                optimizer.step()
+                if self.seldom.rings(step):
+                    print(loss.item())
+                if self.often.rings(step):
+                    print(loss.item())
+    """
+    assert [finding.heat for finding in findings(text)] == ["amortized", "hot"]
+
+
+def test_what_is_counted_is_said():
+    text = """
+    import torch
+
+
+    def train(net, optimizer, loader, every):
+        for epoch in range(100):
+            for step, x in enumerate(loader):
+                loss = net(x).sum()
+                loss.backward()
+                optimizer.step()
+                TEST:
+                    print(loss.item())
+    """
+
+    def said(test):
+        return [finding.hot_path[-1].text for finding in findings(text.replace("TEST", test))]
+
+    assert said("if epoch % every == 0") == ["but only in every n-th epoch, though there at each step"]
+    assert said("if epoch % every == 0 or epoch == 3") == ["but only in every n-th epoch, though there at each step"]
+    assert said("if not epoch % every") == ["but only in every n-th epoch, though there at each step"]
+    assert said("if epoch == 0") == ["but only in the first epoch, though there at each step"]
+    assert said("if epoch in (3, 5)") == ["but only in some epochs, though there at each step"]
+    assert said("if epoch % every == 0 and step == 0") == ["but only on the first step"]
+    assert said("if step % every == 0") == ["but only every n-th step"]
 
 
 def test_the_way_out_of_the_loop():

@@ -8,12 +8,13 @@ from syncguard.infer.branches.begun import FIRST, begins
 from syncguard.infer.branches.fallbacks import divides
 from syncguard.infer.branches.first_turn import in_first_turn
 from syncguard.infer.branches.keeps import BUILDS, GROWS, held, lacking, renewed, strays, unbuilt
-from syncguard.infer.branches.left_out import is_one
+from syncguard.infer.branches.lengthening import lengthens
 from syncguard.infer.branches.meant import binders, left_at, meant
 from syncguard.infer.branches.moved_on import moved_on
 from syncguard.infer.branches.numbered import counts_parts
+from syncguard.infer.branches.ones import is_one
 from syncguard.infer.branches.queued import queued
-from syncguard.infer.branches.rhythm import MORE, OUT, SOME, number_of, raised, rest_of, timed
+from syncguard.infer.branches.rhythm import MORE, OUT, SOME, number_of, raised, rest_of, timed, turned
 from syncguard.infer.branches.sorted_out import sorted_into
 from syncguard.infer.branches.subjects import last_name, value_at
 from syncguard.infer.branches.ungiven import UNMET, UNPROMISED, unmet, unpromised
@@ -32,6 +33,11 @@ LEFT: Final = "behind a flag that this function leaves the other way"
 ZERO: Final = "where it would divide by zero"
 LAST: Final = "at the last step"
 BROKEN: Final = "where a value is not finite"
+EPOCHS: Final = {
+    EVERY: "in every n-th epoch, though there at each step",
+    FIRST: "in the first epoch, though there at each step",
+    SOME: "in some epochs, though there at each step",
+}
 
 
 def gated(test: Node, outcome: bool, frame: Frame) -> str:
@@ -44,23 +50,30 @@ def gated(test: Node, outcome: bool, frame: Frame) -> str:
         case core.Either(what=what, operands=operands):
             found = [gated(operand, outcome, frame) for operand in operands]
             if (what == "and") is outcome:
-                return UNMET if UNMET in found else next(filter(None, found), "")
+                return UNMET if UNMET in found else _rarest(found)
             if _counts_on(operands, outcome, found):
-                return EVERY
+                return EVERY if EVERY in found else EPOCHS[EVERY]
             if renewed(operands, found, outcome, frame):
                 return BUILDS
             return next((gate for gate in found if gate not in (UNMET, OUT)), found[0]) if all(found) else ""
     return ""
 
 
+def _rarest(found: list[str]) -> str:
+    """The first of these gates that is met by single steps, or else the first one."""
+    met = [gate for gate in found if gate]
+    return next((gate for gate in met if gate not in EPOCHS.values()), met[0] if met else "")
+
+
 def _counts_on(operands: tuple[Node, ...], outcome: bool, found: list[str]) -> bool:
     """Whether all that is asked besides every n-th step is some steps more: `step == 0 or step % n == 0`, `step in
     marked or step % n == 0`."""
-    if EVERY not in found:
+    if EVERY not in found and EPOCHS[EVERY] not in found:
         return False
+    each = [*zip(operands, found, strict=True)]
     equal = ("==", "in") if outcome else ("!=", "not in")  # that none of several holds is asked of their opposites
-    counted = {_counted(operand, ("%",)) for operand, gate in zip(operands, found, strict=True) if gate == EVERY}
-    rest = [_counted(operand, equal) for operand, gate in zip(operands, found, strict=True) if not gate]
+    counted = {_counted(operand, ("%",)) for operand, gate in each if gate in (EVERY, EPOCHS[EVERY])}
+    rest = [_counted(operand, equal) for operand, gate in each if not gate]
     return bool(rest) and counted.issuperset(rest) and "" not in rest
 
 
@@ -99,7 +112,7 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
     match inner:
         case core.Do(what="%", args=(left, right)):
             often = outcome or _measures(left, frame) or is_one(right, frame) or counts_parts(left, frame)
-            return "" if often else EVERY
+            return "" if often else _paced(EVERY, left, frame)
         case core.Do(what="&"):
             return SOME if not outcome and _counts_steps(number_of(inner), frame) else ""
         case core.Do(what="==" | "!=" | ">" | "<" as what, args=(left, core.Const(value=0 | 1 as least))) if _counts(
@@ -112,16 +125,15 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
         case core.Do(what="==" | "!=" as what, args=(core.Attr(name="device"), core.Attr(name="device"))):
             return BUILDS if (what == "!=") is outcome and strays(inner.args[0], inner.args[1], frame) else ""
         case core.Do(what=">" | "<" | ">=" | "<=" as what, args=(left, right)) if held(left) or held(right):
-            more = ">" in what if held(right) else "<" in what
-            return GROWS if more is outcome and not (held(left) and held(right)) else ""
+            return _outgrown(what, left, right, outcome, frame)
         case core.Do(what="==" | "!=" as what, args=(left, core.Const(value=0))) if "rank" in last_name(left).lower():
             return "on one rank" if (what == "==") is outcome else ""
         case core.Do(what="==" | "!=" | ">" as what, args=(left, core.Const(value=0))) if _counts_steps(left, frame):
-            return FIRST if (what == "==") is outcome else ""
+            return _paced(FIRST, left, frame) if (what == "==") is outcome else ""
         case core.Do(what="==" | "!=" | "in" | "not in" as what, args=(left, _)) if _counts_steps(
             number_of(left), frame
         ):
-            return SOME if (what in ("==", "in")) is outcome else ""
+            return _paced(SOME, left, frame) if (what in ("==", "in")) is outcome else ""
         case core.Do(what="in" | "not in" as what, args=(left, _)):
             steps = [loop.node for loop in frame.context.loops if loop.reason]
             return SOME if (what == "in") is outcome and any(_numbers(left, loop) for loop in steps) else ""
@@ -130,6 +142,24 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
         ) and frame.world.places.is_("gates", "totals", last_name(number_of(right)).lower()):
             return LAST if (what in MORE) is outcome else ""
     return timed(inner, outcome, frame) or moved_on(inner, outcome, frame)
+
+
+def _outgrown(what: str, left: Node, right: Node, outcome: bool, frame: Frame) -> str:
+    """Why a table that is kept is seldom smaller than what is asked for, or larger than that."""
+    more = ">" in what if held(right) else "<" in what
+    if more is not outcome or (held(left) and held(right)):
+        return ""
+    wanted, table = (left, right) if held(right) else (right, left)
+    return GROWS if not lengthens(wanted, table, frame) else ""
+
+
+def _paced(gate: str, counted: Node, frame: Frame) -> str:
+    """The same gate, or what is true of it where the epochs are counted in the loop that takes their steps."""
+    loops, name = frame.context.loops, last_name(number_of(counted))
+    if not loops or not loops[-1].reason or name in turned(loops[-1].node):
+        return gate
+    around = any(name in turned(loop.node) for loop in loops[:-1] if loop.steps)
+    return EPOCHS[gate] if around or frame.world.places.is_("hot", "loop_epochs", name.lower()) else gate
 
 
 def _divided(inner: core.Do, divided: Node, outcome: bool, frame: Frame) -> str:
@@ -141,9 +171,9 @@ def _divided(inner: core.Do, divided: Node, outcome: bool, frame: Frame) -> str:
         return ""
     match inner:
         case core.Do(what="==" | "!=" as what, args=(_, core.Const() | core.Name() | core.Do())):
-            return EVERY if (what == "==") is outcome else ""
+            return _paced(EVERY, divided, frame) if (what == "==") is outcome else ""
         case core.Do(what="<" | ">=" as what, args=(_, least)) if type(least) is not CONST or least.value == 1:
-            return EVERY if (what == "<") is outcome else ""
+            return _paced(EVERY, divided, frame) if (what == "<") is outcome else ""
     return ""
 
 

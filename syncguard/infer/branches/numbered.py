@@ -3,11 +3,11 @@ enumerate(self.layers): if i % 4 == 0`, so none of them runs seldom for it."""
 
 from __future__ import annotations
 
+from syncguard.infer.branches.rhythm import turned
 from syncguard.infer.routine import Frame
 from syncguard.infer.stores import CONSTRUCTORS
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, LOOP, NAME
-from syncguard.read.walk import walk
+from syncguard.read.tags import ATTR, NAME
 
 
 def counts_parts(node: Node, frame: Frame) -> bool:
@@ -17,13 +17,8 @@ def counts_parts(node: Node, frame: Frame) -> bool:
     if owner is None or not owner.is_module or not frame.world.places.is_("hot", "module_methods", frame.routine.name):
         return False
     if type(node) is NAME:
-        return any(not loop.reason and _takes(node.id, loop.node) for loop in frame.context.loops)
+        return any(not loop.reason and node.id in turned(loop.node) for loop in frame.context.loops)
     if type(node) is not ATTR or node.path != f"self.{node.name}":
         return False
     storing = {one.name for info in owner.mro for one in frame.world.storing(info, node.name)}
     return bool(storing) and storing <= CONSTRUCTORS
-
-
-def _takes(name: str, loop: Node) -> bool:
-    target = loop.target if type(loop) is LOOP else None
-    return target is not None and any(type(one) is NAME and one.id == name for one in walk(target))
