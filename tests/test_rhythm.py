@@ -40,6 +40,9 @@ class Every:
 every = Every(10)
 
 
+MARKED = range(1_000_000)
+
+
 def ripe(step, n=10):
     return step % n == 0
 
@@ -179,6 +182,7 @@ def test_now_and_then(test):
         "if step not in (0, 100):",
         "if step in range(100):",
         "if step in range(100, 10000):",
+        "if step in MARKED:",
         "if time.time() - start > 10:",
         "if 10 < time.time() - start:",
         "if step >= 100:",
@@ -466,3 +470,86 @@ class Net(torch.nn.Module):
 )
 def test_each_step_goes_through_all_parts_of_a_module(test: str, heat: str) -> None:
     assert [one.heat for one in findings(LAYERS.replace("TEST", test)) if one.code == "SG201"] == [heat]
+
+
+PARTS = """
+import torch
+
+
+def train(net, optimizer, loader, n):
+    for step, x in enumerate(loader):
+        for i, part in enumerate(x.chunk(n)):
+            loss = net(part).sum()
+            {inner}
+            {test}:
+                print(loss.item())
+        {outer}
+        optimizer.step()
+        optimizer.zero_grad()
+"""
+
+
+@pytest.mark.parametrize(("inner", "outer"), [("loss.backward()", "pass"), ("pass", "loss.backward()")])
+@pytest.mark.parametrize(
+    ("test", "told"),
+    [
+        ("if i % n == 0", "hot"),
+        ("if (i + 1) % 4 == 0", "hot"),
+        ("if step % n == 0", "amortized"),
+        ("if i == 0 and step % n == 0", "amortized"),
+    ],
+)
+def test_a_part_of_each_step_is_no_step(test: str, told: str, inner: str, outer: str) -> None:
+    found = findings(PARTS.format(test=test, inner=inner, outer=outer))
+    assert [finding.heat for finding in found if finding.code == "SG201"] == [told]
+
+
+def test_the_number_of_a_layer_may_be_asked_for_by_a_property() -> None:
+    text = """
+    import torch
+
+
+    class Layer(torch.nn.Module):
+        def __init__(self, index):
+            super().__init__()
+            self.index = index
+
+        @property
+        def due(self):
+            return self.index % 4 == 0
+
+        def forward(self, x: torch.Tensor):
+            if self.due:
+                print(x.max().item())
+            return x
+    """
+    assert [finding.heat for finding in findings(text)] == ["hot"]
+
+
+@pytest.mark.parametrize(("name", "told"), [("due", "hot"), ("other", "amortized")])
+def test_a_class_below_may_answer_otherwise(name: str, told: str) -> None:
+    text = """
+import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self, every=100):
+        super().__init__()
+        self.every = every
+        self.step = 0
+
+    @property
+    def due(self):
+        return self.step % self.every == 0
+
+    def forward(self, x: torch.Tensor):
+        self.step += 1
+        if self.due:
+            print(x.max().item())
+        return x
+
+
+"""
+    below = f"class Below(Net):\n    @property\n    def {name}(self):\n        return True\n"
+    found = findings(text + below)
+    assert [finding.heat for finding in found] == [told]

@@ -90,7 +90,7 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
         failed = type(inner) is NAME and frame.failed.get(inner.id) is outcome
         return "after a failure" if failed else _flag(inner, outcome, frame)
     if type(inner) is DO:
-        return _compared(inner, outcome, frame) if not _in_stretch(inner) else ""
+        return _compared(inner, outcome, frame) if not _in_stretch(inner, frame) else ""
     if type(inner) is CALL:
         if not outcome and type(inner.fn) is NAME and inner.fn.id == "hasattr" and lacking(inner, frame):
             return BUILDS
@@ -290,12 +290,17 @@ def _counts_steps(node: Node, frame: Frame) -> bool:
     """Whether a name counts steps, and not the turns of a loop within one."""
     loops = frame.context.loops
     named = frame.world.places.is_("gates", "counters", last_name(node).lower())
-    return (named or (bool(loops) and _numbers(node, loops[-1].node))) and all(loop.reason for loop in loops)
+    counts = named or (bool(loops) and _numbers(node, loops[-1].node))
+    return counts and all(loop.reason for loop in loops) and not counts_parts(node, frame)
 
 
-def _in_stretch(test: core.Do) -> bool:
+def _in_stretch(test: core.Do, frame: Frame) -> bool:
     """Whether a test asks for all numbers from one to another, which are no single steps: `step in range(100, 200)`."""
     within = test.args[-1] if test.what == "in" or test.what == "not in" else None
+    if type(within) is NAME and frame.home.top is not None:
+        bound = binders(frame.home.top).get(within.id, ()) if within.id not in binders(frame.routine) else ()
+        bind = bound[0] if len(bound) == 1 else None
+        within = bind.value if type(bind) is BIND else None
     return type(within) is CALL and type(within.fn) is NAME and within.fn.id == "range" and len(within.args) < 3
 
 

@@ -30,11 +30,18 @@ def answered(fn: Node, outcome: bool, frame: Frame, asked: bool = False) -> str:
     if type(called) is not Call or called.routine.running or called.routine is frame.routine:
         return ""
     node = called.routine.node
-    if type(node) is not FUNCTION or len(node.body) > SHORT:
+    if type(node) is not FUNCTION or len(node.body) > SHORT or _replaced(called.routine, frame):
         return ""
     gates = [*_yes(node.body, "", _within(called.routine, node, of, frame))]
     said = sum(type(part) is LEAVE and part.what == "return" and not _no(part.value) for part in walk(node.body))
     return gates[0] if gates and all(gates) and len(gates) == said else ""
+
+
+def _replaced(routine: Routine, frame: Frame) -> bool:
+    """Whether a class below that of a method, in the same file, has one of its own by that name."""
+    owner, name = routine.owner, routine.name
+    heirs = frame.home.infos.values() if owner is not None else ()
+    return any(one is not owner and owner in one.mro and name in one.members for one in heirs)
 
 
 def _within(routine: Routine, node: core.Function, of: Node | None, frame: Frame) -> Frame:
