@@ -589,3 +589,16 @@ def step(model, x, path):
 """
     assert checked.codes(text) == found
     assert checked.codes(text, confidence="possible")
+
+
+def test_what_comes_of_itself_is_restored_from_nothing() -> None:
+    text = """
+import torch
+
+
+def step(table, x):
+    x = x.rows().sum().item()
+    x = table.rows(x).all().any().item()
+    return x.parts().max().item()
+"""
+    assert checked.codes(text) == checked.codes(text.replace("all().any()", "any()"))

@@ -8,9 +8,9 @@ from typing import Final
 
 from syncguard.infer.branches.keeps import set_in
 from syncguard.infer.branches.meant import binders
-from syncguard.infer.branches.subjects import last_name
+from syncguard.infer.branches.subjects import dotted, last_name
 from syncguard.infer.domain.sureness import number_sureness
-from syncguard.infer.domain.values import Tensor, Unknown
+from syncguard.infer.domain.values import Named, Tensor, Unknown
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -115,8 +115,10 @@ def restored(node: Node | None, frame: Frame, deep: int = 0) -> bool:
     `stats = pickle.load(file)`, `stats["mean"]`; also of an attribute of the instance."""
     while type(node) is INDEX or (type(node) is ATTR and node.path != f"self.{node.name}"):
         node = node.of
-    if type(node) is CALL and (type(node.fn) is ATTR or type(node.fn) is NAME):
-        return frame.world.places.is_("host", "restores", frame.world.decorator_name(node.fn, frame))
+    if type(node) is CALL:  # by its name alone: what it gives may come of what is asked for here
+        held = frame.lookup(node.fn.id) if type(node.fn) is NAME else None
+        named = held.name if type(held) is Named else dotted(node.fn, frame) if type(node.fn) is ATTR else ""
+        return bool(named) and frame.world.places.is_("host", "restores", named)
     if deep > TAKEN:
         return False
     if type(node) is NAME:
