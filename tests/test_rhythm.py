@@ -205,6 +205,7 @@ def test_now_and_then(test):
         "if pace.improves(args.score):",
         "if step % args.print_freq == 0:",
         "if not step % args.print_freq:",
+        "often = args.print_freq\n        if step % often == 0:",
         "if not step % 1:",
         "if step % min(args.every, 1) == 0:",
         "if ripest(step):",

@@ -37,8 +37,14 @@ def is_one(node: Node, frame: Frame) -> bool:
     if type(held) is Const:
         return _is(held.value)
     if type(node) is NAME:
-        return _handed(node.id, frame)
-    return type(node) is ATTR and (_by_parser(node, frame) or _by_makers(node, frame))
+        bound = binders(frame.routine).get(node.id, ())
+        kept = bound[0].value if len(bound) == 1 and type(bound[0]) is BIND else None
+        return _by_parser(kept, frame) if kept is not None else _handed(node.id, frame)
+    if type(node) is not ATTR:
+        return False
+    put = _put(node, frame)
+    kept = put.value if type(put) is BIND else None
+    return _by_parser(node, frame) or (kept is not None and _by_parser(kept, frame)) or _by_makers(node, frame)
 
 
 def holding(info: ClassInfo, made: Node | None, me: str, frame: Frame) -> Env:
