@@ -4,8 +4,10 @@ turns it back, at every step out; or whether such an object is made anew at each
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from typing import Final
 
 from syncguard.infer.branches.begun import FIRST
@@ -63,8 +65,7 @@ class PutBack:
 
     def _from_without(self, asked: set[str], owner: Where) -> bool:
         """Whether another file that names the class does to an object, at every step."""
-        package = self._files.home(owner[0])
-        naming = [one for one in self._kinship.naming(owner[1], package) if one != owner[0]]
+        naming = self._naming(owner)
         given = re.compile(
             rf"^([ \t]*)[\w.]+(?<!\bself)\.(?:{'|'.join(sorted(asked))})[ \t]*=[ \t]*(?:None|True|False)\b",
             re.MULTILINE,
@@ -77,11 +78,21 @@ class PutBack:
                         return True
         return False
 
+    def _naming(self, owner: Where) -> list[str]:
+        """The other files that name a class, and may mean this one: none of that name stands closer to them."""
+        package = self._files.home(owner[0])
+        having = [path for path in self._kinship.with_class(owner[1], package) if path != owner[0]]
+        return [
+            one
+            for one in self._kinship.naming(owner[1], package)
+            if one != owner[0] and all(_shared(path, one) <= _shared(owner[0], one) for path in having)
+        ]
+
     def _made_anew(self, owner: Where) -> bool:
         """Whether each step makes an object of the class: in the body of its loop, or what runs at every step by its
         name."""
         made = re.compile(rf"^([ \t]+)[\w.]+[ \t]*=[ \t]*(?:\w+\.)*{owner[1]}\(", re.MULTILINE)
-        for one in {owner[0]: None, **dict.fromkeys(self._kinship.naming(owner[1], self._files.home(owner[0])))}:
+        for one in (owner[0], *self._naming(owner)):
             if self._files.has(one, made):
                 text = self._files.text(one)
                 for met in made.finditer(text):
@@ -123,11 +134,23 @@ class PutBack:
         return False
 
 
+def _shared(path: str, other: str) -> int:
+    """How many folders two paths have in common."""
+    pairs = zip(os.path.dirname(path).split(os.sep), os.path.dirname(other).split(os.sep), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
 def _in_loop(function: Function, line: int, deep: int, text: str) -> bool:
     """Whether a line of a function stands in the body of a loop that takes the steps, behind no test."""
     lines = text.split("\n")
     loops = {function.steps, *[call.step_line for call in function.calls if call.step]} - {0}
-    return any(_deep(lines[one - 1]) < deep == _deep(lines[one]) for one in loops if one < line)
+    return any(_holds(lines[one - 1 : line], deep) for one in loops if one < line)
+
+
+def _holds(lines: list[str], deep: int) -> bool:
+    """Whether a loop, with the lines behind it up to one that is so deep, has that in its own body."""
+    told = [_deep(one) for one in lines if one.strip()]
+    return told[0] < deep == told[1] and min(told[1:]) > told[0]
 
 
 def _at_first(function: Function, deep: int, text: str) -> bool:

@@ -119,6 +119,15 @@ def train(net: Net, loader, optimizer):
         assert found({"pkg/__init__.py": "", "pkg/net.py": text.replace("{key}", key)})["pkg/net.py"].heat == told
 
 
+def test_another_class_of_that_name_is_another_one() -> None:
+    parts = {"of": "object", "before": "pass", "each": "own = Net()", "behind": "pass"}
+    files = {f"{one}/net.py": KEPT.format(**TABLE) for one in ("near", "far")}
+    files |= {"README.md": "", "setup.py": "", "near/train.py": TRAIN.format(**parts), "near/__init__.py": ""}
+    files["far/__init__.py"] = files["__init__.py"] = ""
+    told = found(files)
+    assert (told["near/net.py"].heat, told["far/net.py"].heat) == ("hot", "amortized")
+
+
 METER = """
 import torch
 
