@@ -149,8 +149,9 @@ def _in_loop(function: Function, line: int, deep: int, text: str) -> bool:
 
 def _holds(lines: list[str], deep: int) -> bool:
     """Whether a loop, with the lines behind it up to one that is so deep, has that in its own body."""
-    told = [_deep(one) for one in lines if one.strip()]
-    return told[0] < deep == told[1] and min(told[1:]) > told[0]
+    begin = next((number for number, one in enumerate(lines, 1) if one.partition("#")[0].rstrip().endswith(":")), 0)
+    body = [_deep(one) for one in lines[begin:] if one.strip()]
+    return bool(body) and _deep(lines[0]) < body[0] == deep and min(body) > _deep(lines[0])
 
 
 def _at_first(function: Function, deep: int, text: str) -> bool:

@@ -89,6 +89,9 @@ def test_what_each_step_makes_anew_keeps_nothing(kept: dict[str, str]) -> None:
     parts = {"of": "object", "before": "pass", "each": "pass", "behind": "pass"}
     made = "own = Net()"
     assert heat(kept, TRAIN.format(**parts | {"each": made})) == "hot"
+    long = TRAIN.replace("for x in loader:", "for x in tqdm(\n            loader, desc='train'\n    ):")
+    assert heat(kept, long.format(**parts | {"each": made})) == "hot"
+    assert heat(kept, long.format(**parts | {"each": f"if x is None:\n            {made}"})) == "amortized"
     assert heat(kept, TRAIN.format(**parts | {"before": made})) == "amortized"
     assert heat(kept, TRAIN.format(**parts | {"each": f"if x is None:\n            {made}"})) == "amortized"
     above = HEIR.replace("class Below(Net)", "class Above(nn.Module)").replace(

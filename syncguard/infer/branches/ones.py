@@ -121,8 +121,8 @@ def _by_parser(node: Node, frame: Frame) -> bool:
 
 
 def _by_makers(node: core.Attr, frame: Frame) -> bool:
-    """Whether this is what an object was made with, which is one by default, or wherever the file makes such objects:
-    `self.every`."""
+    """Whether this is what an object was made with, which is one wherever the file makes such objects: `self.every`.
+    What other files make, they may make with another number, be it one by default."""
     owner = frame.routine.owner
     function = frame.routine.node
     if owner is None or type(function) is not FUNCTION or not function.params:
@@ -135,7 +135,7 @@ def _by_makers(node: core.Attr, frame: Frame) -> bool:
     if len(params) != 1 or list(frame.world.storing(owner, node.name)) != [maker]:
         return False
     told = [_told(call, params[0], positional(made)) for call in calls_of(owner.name, owner.home)]
-    return all(type(one) is CONST and _is(one.value) for one in told or [params[0].default])
+    return bool(told) and all(type(one) is CONST and _is(one.value) for one in told)
 
 
 def _told(call: core.Call, param: Param, places: list[Param]) -> Node | None:
