@@ -30,9 +30,9 @@ def _living(path: str, home: str, files: Files, places: Places) -> Iterator[str]
     """The files of this name that lie in no folder of logs and say nearly the same."""
     name, own = os.path.basename(path), _lines(path, files)
     for one in sorted(files.inside(home)):
-        if os.path.basename(one) == name and not _logs(one, places):
-            if len(own & _lines(one, files)) >= ALIKE * len(own) > 0:
-                yield one
+        near = os.path.basename(one) == name and not _logs(one, places)
+        if near and len(own & _lines(one, files)) >= ALIKE * len(own) > 0:
+            yield one
 
 
 def _logs(path: str, places: Places) -> str:

@@ -126,7 +126,20 @@ class Errands:
             return None
         said = [told for path, at, told in found if not self.is_unread(path, at)]
         said = [told for told in said if for_start(told[1])] or said
-        return min(said, key=lambda told: (told[0] == "cold", len(told[1]), str(told[1])), default=None)
+        least = min(said, key=lambda told: (told[0] == "cold", len(told[1]), str(told[1])), default=None)
+        return None if least is not None and for_start(least[1]) and self._calls_itself(where) else least
+
+    def _calls_itself(self, where: Where) -> bool:
+        """Whether a function calls itself, so that once may be often."""
+        return any(called and self._is_in(where, path, at) for path, at, called in self._places.get(where, ()))
+
+    def _is_in(self, where: Where, path: str, at: int) -> bool:
+        """Whether a function itself is what a place of it calls, and not what another object has by that name."""
+        caller = self._around(path, self._line(path, at))
+        if caller is None or (path, caller.name) != where:
+            return False
+        text = self._files.text(path)
+        return text[at - 1 : at] != "." or text.endswith(OWN[:2], 0, at)
 
     def _uncalled(self, where: Where) -> str:
         """What is said of a private function that nothing in its package names, its own file included, or of one of an

@@ -68,18 +68,19 @@ class Kinship:
         having = [one for one in every if one.endswith(".py")]
         return [one for one in having if not self._places.is_test(one)] if len(having) <= MOST else []
 
+    def with_class(self, name: str, package: str) -> list[str]:
+        """Those of them that have a class of that name."""
+        if (package, name) not in self._having:
+            every = self.naming(name, package)
+            self._having[package, name] = [one for one in every if self.text((one, name))]
+        return self._having[package, name]
+
     def _bases(self, where: Where) -> Iterator[Where]:
         for name in _bases_in(self.text(where)):
             if self.text((where[0], name)):
                 yield where[0], name
             else:
-                yield from [(path, name) for path in self._with_class(name, self._files.home(where[0]))]
-
-    def _with_class(self, name: str, package: str) -> list[str]:
-        if (package, name) not in self._having:
-            every = self.naming(name, package)
-            self._having[package, name] = [one for one in every if self.text((one, name))]
-        return self._having[package, name]
+                yield from [(path, name) for path in self.with_class(name, self._files.home(where[0]))]
 
     def _heirs(self, where: Where) -> Iterator[Where]:
         path, name = where

@@ -1,11 +1,13 @@
 """A place that fills what its object keeps, or runs until a flag is turned, in, whether another file empties that, or
-turns it back, at every step out."""
+turns it back, at every step out; or whether such an object is made anew at each."""
 
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from typing import Final
 
 from syncguard.infer.branches.begun import FIRST
@@ -30,7 +32,10 @@ class PutBack:
         """Whether another file does so to what a line of a method stands behind."""
         owner = class_of(where)
         asked = {*self._asked(owner, line)} if owner[1] else set()
-        return bool(asked) and (self._by_heirs(asked, owner, last_part(where[1])) or self._from_without(asked, owner))
+        if not asked:
+            return False
+        back = self._by_heirs(asked, owner, last_part(where[1])) or self._from_without(asked, owner)
+        return back or self._made_anew(owner)
 
     def _asked(self, owner: Where, line: int) -> Iterator[str]:
         """The attributes of its object that the tests around a line ask for."""
@@ -60,8 +65,7 @@ class PutBack:
 
     def _from_without(self, asked: set[str], owner: Where) -> bool:
         """Whether another file that names the class does to an object, at every step."""
-        package = self._files.home(owner[0])
-        naming = [one for one in self._kinship.naming(owner[1], package) if one != owner[0]]
+        naming = self._naming(owner)
         given = re.compile(
             rf"^([ \t]*)[\w.]+(?<!\bself)\.(?:{'|'.join(sorted(asked))})[ \t]*=[ \t]*(?:None|True|False)\b",
             re.MULTILINE,
@@ -74,14 +78,88 @@ class PutBack:
                         return True
         return False
 
+    def _naming(self, owner: Where) -> list[str]:
+        """The other files that name a class, and may mean this one: none of that name stands closer to them."""
+        package = self._files.home(owner[0])
+        having = [path for path in self._kinship.with_class(owner[1], package) if path != owner[0]]
+        return [
+            one
+            for one in self._kinship.naming(owner[1], package)
+            if one != owner[0] and all(_shared(path, one) <= _shared(owner[0], one) for path in having)
+        ]
+
+    def _made_anew(self, owner: Where) -> bool:
+        """Whether each step makes an object of the class: in the body of its loop, or what runs at every step by its
+        name."""
+        made = re.compile(rf"^([ \t]+)[\w.]+[ \t]*=[ \t]*(?:\w+\.)*{owner[1]}\(", re.MULTILINE)
+        for one in (owner[0], *self._naming(owner)):
+            if self._files.has(one, made):
+                text = self._files.text(one)
+                for met in made.finditer(text):
+                    line = text.count("\n", 0, met.end()) + 1
+                    if self._in_steps(one, line, len(met[1]), text) or self._in_step(one, line, len(met[1]), text):
+                        return True
+        return False
+
+    def _in_step(self, path: str, line: int, deep: int, text: str) -> bool:
+        """Whether a line stands in the body of a function that runs at every step by its name, behind no test."""
+        function = innermost(self._calls.get(path, ()), line)
+        return function is not None and self._steps(last_part(function.name)) and _at_first(function, deep, text)
+
     def _in_steps(self, path: str, line: int, deep: int, text: str) -> bool:
-        """Whether a line stands in the body of a loop that takes the steps, behind no test."""
+        """Whether a line stands in the body of a loop that takes the steps, behind no test; or so in a function that is
+        called there."""
         function = innermost(self._calls.get(path, ()), line)
         if function is None:
             return False
-        lines = text.split("\n")
-        loops = {function.steps, *[call.step_line for call in function.calls if call.step]} - {0}
-        return any(_deep(lines[one - 1]) < deep == _deep(lines[one]) for one in loops if one < line)
+        if _in_loop(function, line, deep, text):
+            return True
+        return _at_first(function, deep, text) and self._called_in_steps((path, function.name), function)
+
+    def _called_in_steps(self, where: Where, function: Function) -> bool:
+        """Whether a loop that takes the steps calls a function, behind no test."""
+        last = function.path[-1] if function.heat == "hot" and function.path else None
+        caller = innermost(self._calls.get(last.path, ()), last.line) if last is not None else None
+        if last is not None and caller is not None and caller is not function:
+            text = self._files.text(last.path)
+            if _in_loop(caller, last.line, _deep(text.split("\n")[last.line - 1]), text):
+                return True
+        for path, functions in self._calls.items():
+            for one in functions:
+                for call in one.calls:
+                    if call.step and call.name == where[1] and call.path == where[0] and not call.rare:
+                        text = self._files.text(path)
+                        if _in_loop(one, call.line, _deep(text.split("\n")[call.line - 1]), text):
+                            return True
+        return False
+
+
+def _shared(path: str, other: str) -> int:
+    """How many folders two paths have in common."""
+    pairs = zip(os.path.dirname(path).split(os.sep), os.path.dirname(other).split(os.sep), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _in_loop(function: Function, line: int, deep: int, text: str) -> bool:
+    """Whether a line of a function stands in the body of a loop that takes the steps, behind no test."""
+    lines = text.split("\n")
+    loops = {function.steps, *[call.step_line for call in function.calls if call.step]} - {0}
+    return any(_holds(lines[one - 1 : line], deep) for one in loops if one < line)
+
+
+def _holds(lines: list[str], deep: int) -> bool:
+    """Whether a loop, with the lines behind it up to one that is so deep, has that in its own body."""
+    begin = next((number for number, one in enumerate(lines, 1) if one.partition("#")[0].rstrip().endswith(":")), 0)
+    body = [_deep(one) for one in lines[begin:] if one.strip()]
+    return bool(body) and _deep(lines[0]) < body[0] == deep and min(body) > _deep(lines[0])
+
+
+def _at_first(function: Function, deep: int, text: str) -> bool:
+    """Whether what is so deep in a text stands in the body of a function, behind no test."""
+    begin, end = function.lines
+    lines = text.split("\n")[begin - 1 : end]
+    within = [_deep(one) for one in lines if one.strip()]
+    return deep == min([one for one in within if one > within[0]], default=0)
 
 
 def _deep(line: str) -> int:

@@ -77,10 +77,6 @@ class Files:
             return self._project(path).top
         return outermost(path) or _below(self._project(path).top, path)
 
-    def top(self, path: str) -> str:
-        """The top folder of the project that a file belongs to; "" where nobody knows."""
-        return self._project(path).top
-
     def is_ours(self, path: str) -> bool:
         """Whether a file stands in an application: it is started where it lies, and nobody else has a name for what is
         in it."""

@@ -60,8 +60,21 @@ def _of_method(name: str, text: str) -> bool:
 
 def _served(path: str, function: Function, files: Files, places: Places) -> bool:
     """Whether what serves models loads this out of the files of an application, under the name that it asks for."""
-    names = (*function.names, function.name.partition(".")[0])
-    return files.is_ours(path) and any(places.is_("names", "served", name) for name in names)
+    owner, _, method = function.name.partition(".")
+    names = (*function.names, owner)
+    if not files.is_ours(path):
+        return False
+    if any(places.is_("names", "served", name) for name in names):
+        return True
+    return bool(method) and any(places.is_("names", "served_above", name) for name in _above(owner, files.text(path)))
+
+
+def _above(owner: str, text: str) -> list[str]:
+    """The names of what a class descends from, also by what it is brought in as: `import PythonModel as Base`."""
+    met = re.search(rf"^class {owner}\s*\(([^)]*)\)", text, re.MULTILINE)
+    bases = re.findall(r"([A-Za-z_]\w*)\s*(?:,|$)", met[1]) if met is not None else []
+    brought = [re.search(rf"\b(\w+)\s+as\s+{base}\b", text) for base in bases]
+    return [*bases, *[one[1] for one in brought if one is not None]]
 
 
 def _doubted(text: str) -> str:

@@ -41,6 +41,7 @@ def heat(core: str, more: dict[str, str] | None = None, asked: str = "") -> str:
         {"setup.cfg": "[flake8]\nmax-line-length = 120\n"},
         {"setup.py": "from setuptools import setup\nsetup(name='ops', ext_modules=[])\n"},
         {"models/ops/setup.py": "from setuptools import setup\nsetup(name='ops', packages=['ops'])\n"},
+        {"ops/setup.py": "from setuptools import setup\nsetup(name='ops', packages=['ops'])\n"},
         {"train.py": TRAIN + "\nprint(getattr(torch.optim, 'SGD'), getattr(settings, name))\n"},
         {"fit.py": "import argparse, old.parts as parts\nprint(getattr(parts, argparse.name))\n", "old/parts.py": ""},
     ],
@@ -91,6 +92,7 @@ def test_what_something_may_name_is_as_warm_as_it_was(asked, more, core, was):
         {"setup.cfg": "[metadata]\nname = models\n"},
         {"setup.py": "from setuptools import setup\nsetup(name='models', packages=['models'])\n"},
         {"models/setup.py": "from setuptools import setup\nsetup(name='models')\n"},
+        {"python/setup.py": "from setuptools import setup\nsetup(packages=['models'], package_dir={'': '..'})\n"},
         {"__init__.py": ""},  # a part of somebody else's
         {"train.py": "", "load.py": ""},  # nothing is started
         {"requirements.txt": "", "PKG-INFO": "Name: models\n"},
@@ -213,6 +215,21 @@ def test_a_function_inside_another_one_may_be_called_in_each_turn(gives):
 def test_what_serves_models_loads_classes_that_nobody_names(asked, name, expected):
     core = NET.replace("Net(torch.nn.Module)", name).replace("forward", "execute")
     assert heat(core, {}, asked) == expected
+
+
+@ASKED
+@pytest.mark.parametrize(
+    ("brings", "base", "expected"),
+    [
+        ("import mlflow", "mlflow.pyfunc.PythonModel", "unknown"),
+        ("from mlflow.pyfunc import PythonModel as Base", "Base", "unknown"),
+        ("from cog import BasePredictor", "BasePredictor", "unknown"),
+        ("from abc import ABC as Base", "Base", "cold"),
+    ],
+)
+def test_what_serves_models_has_classes_that_descend_from_its_own(asked, brings, base, expected):
+    core = NET.replace("Net(torch.nn.Module)", f"Tool({base})").replace("forward", "predict")
+    assert heat(f"{brings}\n{core}", {}, asked) == expected
 
 
 def test_what_serves_models_loads_functions_that_nobody_names():

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from checked import codes
+from packaged import found
 
 from syncguard import pipeline
 from syncguard.config import Config
@@ -85,3 +86,44 @@ def test_a_class_holds_what_its_own_method_gives_and_not_the_one_that_this_repla
     text: str, expected: list[str]
 ) -> None:
     assert codes(text) == expected
+
+
+BASE = """
+from torch import nn
+
+
+class Base(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(4, 4)
+"""
+SHIFTS = """
+import torch
+from .base import Base
+
+
+class Net(Base):
+    def forward(self, x):
+        return shifted(self.lin(x), self.shift)
+
+    def {sets}(self):
+        self.shift = made({given})
+
+
+def made(x: torch.Tensor):
+    return torch.quantile(x, 0.5)
+
+
+def shifted(x: torch.Tensor, shift: torch.Tensor):
+    return x + shift.to(x.device)
+"""
+
+
+@pytest.mark.parametrize("sets", ["on_train_end", "_fit"])
+@pytest.mark.parametrize(
+    ("given", "told"), [("torch.zeros(9)", ["SG301"]), ('torch.zeros(9, device="cuda")', []), ("self.lin.weight", [])]
+)
+def test_a_method_further_down_tells_what_is_given_before_it_runs(given: str, told: list[str], sets: str) -> None:
+    text = SHIFTS.format(given=given, sets=sets)
+    files = {"pkg/__init__.py": "", "pkg/base.py": BASE, "pkg/net.py": text}
+    assert [one.code for path, one in found(files).items() if path == "pkg/net.py"] == told

@@ -431,3 +431,37 @@ def test_around_what_takes_the_steps_in_another_file(lines, told, starts):
     files = {"pkg/__init__.py": "", "pkg/parts.py": parts, "pkg/steps.py": STEPS}
     run = text.replace("from pkg", "from pkg.parts import total\nfrom pkg", 1)
     assert heats({**files, "pkg/run.py": run})["pkg/parts.py"] == told
+
+
+@pytest.mark.parametrize(
+    ("calls", "told"),
+    [
+        ("walk(net, n - 1)", "unknown"),
+        ("net.walk(net, n - 1)", "cold"),
+        ("print(n)", "cold"),
+    ],
+)
+def test_what_calls_itself_runs_more_than_once(calls, told):
+    parts = f"""
+import torch
+
+
+def walk(net, n):
+    x = net(torch.ones(3, device="cuda"))
+    {calls}
+    return x.item()
+"""
+    run = """
+from fire import Fire
+
+from pkg.parts import walk
+
+
+def main(net):
+    walk(net, 100)
+
+
+Fire(main)
+"""
+    files = {"pkg/__init__.py": "", "pkg/parts.py": parts, "pkg/run.py": run}
+    assert heats(files)["pkg/parts.py"] == told

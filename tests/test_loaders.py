@@ -253,3 +253,43 @@ class Trainer:
 )
 def test_a_loader_that_its_file_only_keeps_is_no_matter_of_its_moves(more: str, found: int) -> None:
     assert codes(CHECKS + more).count("SG303") == found
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ('print(batch["mask"].sum().item())', ["SG201"]),
+        ('print(batch["other"].sum().item())', []),
+        ('batch["n"] = 3\n        print(batch["mask"].sum().item())', ["SG201"]),
+        ('batch["mask"] = torch.zeros(3)\n        print(batch["mask"].sum().item())', []),
+        ('batch = next(loader)\n        print(batch["mask"].sum().item())', []),
+        ('batch["mask"] = batch["mask"].cpu()\n        print(batch["mask"].sum().item())', ["SG202"]),
+        ('if batch["mask"].any():\n            print(1)', ["SG204"]),
+    ],
+)
+@pytest.mark.parametrize("given", ["loader", "torch.utils.data.DataLoader(loader, pin_memory=True)"])
+def test_what_is_moved_under_a_text_is_there_under_that(lines: str, found: list[str], given: str) -> None:
+    text = f"""
+import torch
+
+def fit(model, loader):
+    for batch in {given}:
+        batch["mask"] = batch["mask"].cuda(non_blocking=True)
+        {lines}
+        model(batch["mask"]).sum().backward()
+"""
+    assert [code for code in codes(text) if code not in ("SG301", "SG303", "SG304")] == found
+
+
+def test_what_is_moved_where_a_test_says_so_may_be_anywhere() -> None:
+    text = """
+import torch
+
+def fit(model, loader, there):
+    for batch in loader:
+        if there:
+            batch["mask"] = batch["mask"].cuda(non_blocking=True)
+        print(batch["mask"].sum().item())
+        model(batch["mask"]).sum().backward()
+"""
+    assert "SG201" not in codes(text)

@@ -63,3 +63,146 @@ def test_what_is_put_back_at_every_step_is_made_there(kept: dict[str, str], empt
     assert heat(kept, HEIR.format(name="forward", does=f"self.{empties}")) == "hot"
     assert heat(kept, HEIR.format(name="forward", does=f"self.{other}")) == "amortized"
     assert heat(kept, HEIR.format(name="load", does=f"self.{empties}")) == "amortized"
+
+
+def test_a_helper_of_the_loop_puts_it_back() -> None:
+    helper = (
+        "def anew(net):\n    net.first = True\n\n\ndef other(net):\n    if net.late:\n        net.first = True\n\n\n"
+    )
+    parts = {"of": "Net", "before": "pass", "behind": "pass"}
+    for each, told in (
+        ("anew(net)", "hot"),
+        ("other(net)", "amortized"),
+        ("if x is None:\n            anew(net)", "amortized"),
+    ):
+        assert heat(FLAG, TRAIN.format(**parts | {"each": each}).replace("def train", helper + "def train")) == told
+    text = TRAIN.format(**parts | {"each": "anew(net)"}).replace(
+        "from .net import Net", "from .net import Net\nfrom .anew import anew"
+    )
+    files = {"pkg/__init__.py": "", "pkg/net.py": KEPT.format(**FLAG), "pkg/other.py": text}
+    files["pkg/anew.py"] = f"from .net import Net\n\n\n{helper}"
+    assert found(files)["pkg/net.py"].heat == "hot"
+
+
+@pytest.mark.parametrize("kept", [TABLE, FLAG])
+def test_what_each_step_makes_anew_keeps_nothing(kept: dict[str, str]) -> None:
+    parts = {"of": "object", "before": "pass", "each": "pass", "behind": "pass"}
+    made = "own = Net()"
+    assert heat(kept, TRAIN.format(**parts | {"each": made})) == "hot"
+    long = TRAIN.replace("for x in loader:", "for x in tqdm(\n            loader, desc='train'\n    ):")
+    assert heat(kept, long.format(**parts | {"each": made})) == "hot"
+    assert heat(kept, long.format(**parts | {"each": f"if x is None:\n            {made}"})) == "amortized"
+    assert heat(kept, TRAIN.format(**parts | {"before": made})) == "amortized"
+    assert heat(kept, TRAIN.format(**parts | {"each": f"if x is None:\n            {made}"})) == "amortized"
+    above = HEIR.replace("class Below(Net)", "class Above(nn.Module)").replace(
+        "from .net", "from torch import nn\nfrom .net"
+    )
+    assert heat(kept, above.format(name="forward", does="self.own = Net()")) == "hot"
+    assert heat(kept, above.format(name="build", does="self.own = Net()")) == "amortized"
+    assert heat(kept, above.format(name="forward", does="if x is None:\n            self.own = Net()")) == "amortized"
+
+
+def test_what_is_emptied_by_made_up_names_is_emptied() -> None:
+    text = (
+        KEPT.format(**TABLE)
+        + """
+    def clear(self):
+        for name in ("table", "count"):
+            setattr(self, {key}, None)
+
+
+def train(net: Net, loader, optimizer):
+    for x in loader:
+        net.clear()
+        net(x).sum().backward()
+        optimizer.step()
+"""
+    )
+    for key, told in (("name", "hot"), ("'other'", "amortized")):
+        assert found({"pkg/__init__.py": "", "pkg/net.py": text.replace("{key}", key)})["pkg/net.py"].heat == told
+
+
+def test_another_class_of_that_name_is_another_one() -> None:
+    parts = {"of": "object", "before": "pass", "each": "own = Net()", "behind": "pass"}
+    files = {f"{one}/net.py": KEPT.format(**TABLE) for one in ("near", "far")}
+    files |= {"README.md": "", "setup.py": "", "near/train.py": TRAIN.format(**parts), "near/__init__.py": ""}
+    files["far/__init__.py"] = files["__init__.py"] = ""
+    told = found(files)
+    assert (told["near/net.py"].heat, told["far/net.py"].heat) == ("hot", "amortized")
+
+
+METER = """
+import torch
+
+
+class Meter:
+    def __init__(self):
+        self.base = None
+
+    def __call__(self, loss: torch.Tensor):
+        if self.base is None:
+            self.base = loss.item()
+        return self.base
+
+
+def train(net, optimizer, loader):
+    {before}
+    for x in loader:
+        {each}
+        loss = net(x).sum()
+        loss.backward()
+        optimizer.step()
+        meter(loss)
+"""
+
+
+def test_it_is_so_in_one_file() -> None:
+    for before, each, told in (("pass", "meter = Meter()", "hot"), ("meter = Meter()", "pass", "amortized")):
+        text = METER.format(before=before, each=each)
+        assert found({"pkg/__init__.py": "", "pkg/meter.py": text})["pkg/meter.py"].heat == told
+
+
+STEPS = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = None
+        self.last = 0
+        self.register_buffer("mask", torch.zeros({first}))
+
+    def forward(self, x: torch.Tensor, t: int):
+        n = x.shape[1]
+        if {test}:
+            self.table = self.mask = torch.ones(n, n, device=x.device) * x.sum().item()
+            self.last = t
+        return x * self.table
+
+
+@torch.no_grad()
+def sample(net: Net, x):
+    for {turn} in range(1000):
+        y = net(x, t)
+        x = {makes}
+    return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("parts", "told"),
+    [
+        ({}, "hot"),
+        ({"turn": "n"}, "amortized"),
+        ({"test": "self.table is None or self.last != n"}, "amortized"),
+        ({"test": "self.mask.shape[0] < n"}, "amortized"),
+        ({"test": "self.mask.shape[0] < n", "makes": "torch.cat([x, y], 1)"}, "hot"),
+        ({"test": "self.mask.shape[0] < n", "makes": "torch.cat([x, y], 1)", "first": "2048, 2048"}, "amortized"),
+    ],
+)
+def test_what_is_another_one_in_each_turn_is_built_there(parts: dict[str, str], told: str) -> None:
+    usual = {"test": "self.table is None or self.last != t", "turn": "t", "makes": "y", "first": "0, 0"}
+    files = {"pkg/__init__.py": "", "pkg/net.py": STEPS.format(**usual | parts)}
+    assert found(files)["pkg/net.py"].heat == told

@@ -14,6 +14,7 @@ TURN = """\
             loss.item()
 """
 LOOP = """
+import argparse
 import random
 import time
 from datetime import datetime
@@ -37,6 +38,9 @@ class Every:
 
 
 every = Every(10)
+
+
+MARKED = range(1_000_000)
 
 
 def ripe(step, n=10):
@@ -85,6 +89,23 @@ class Pace:
 
 
 pace = Pace(10, [3, 5])
+single = Pace(1, ())
+parser = argparse.ArgumentParser()
+parser.add_argument("--print-freq", type=int, default=1)
+parser.add_argument("--save-freq", type=int, default=10)
+parser.add_argument("--often", nargs="*")
+
+
+class Ripe:
+    def __init__(self, n=1):
+        self.n = n
+
+    def __call__(self, step):
+        return step % self.n == 0
+
+
+ripest = Ripe()
+riper = Ripe(5)
 
 
 def odd(step):
@@ -144,6 +165,10 @@ def fit(model, loader, optimizer, args, enough, total=100):
         "if pace.names(step):",
         "if pace.raises(step):",
         "if pace.follows(step):",
+        "if step % args.save_freq == 0:",
+        "if step % max(args.print_freq, 10) == 0:",
+        "if riper(step):",
+        "count += 1\n        if count > 1:\n            count = 0",
     ],
 )
 def test_now_and_then(test):
@@ -157,6 +182,7 @@ def test_now_and_then(test):
         "if step not in (0, 100):",
         "if step in range(100):",
         "if step in range(100, 10000):",
+        "if step in MARKED:",
         "if time.time() - start > 10:",
         "if 10 < time.time() - start:",
         "if step >= 100:",
@@ -177,10 +203,83 @@ def test_now_and_then(test):
         "if not pace.due:",
         "if pace.early:",
         "if pace.improves(args.score):",
+        "if step % args.print_freq == 0:",
+        "if not step % args.print_freq:",
+        "often = args.print_freq\n        if step % often == 0:",
+        "if not step % 1:",
+        "if step % min(args.every, 1) == 0:",
+        "if ripest(step):",
+        "if single.due:",
+        "if single.follows(step):",
+        "if step - last >= 1:\n            last = step",
+        "if step - last > 0:\n            last = step",
+        "if step - last < 1:\n            continue\n        last = step\n        if True:",
+        "if step >= coming:\n            coming += 1",
+        "count += 1\n        if count >= 1:\n            count = 0",
+        "count += 1\n        if count == args.print_freq:\n            count = 0",
     ],
 )
 def test_at_most_steps(test):
     assert heats(test) == ["hot"]
+
+
+def test_an_object_that_is_kept_holds_what_it_was_made_with():
+    text = """
+    import torch
+
+
+    class Clock:
+        def __init__(self, every):
+            self.every = every
+
+        def rings(self, step):
+            return step % self.every == 0
+
+
+    class Run:
+        def __init__(self, net: torch.nn.Module):
+            self.net = net
+            self.often = Clock(1)
+            self.seldom = Clock(100)
+
+        def train(self, loader, optimizer):
+            for step, x in enumerate(loader):
+                loss = self.net(x).sum()
+                loss.backward()
+                optimizer.step()
+                if self.seldom.rings(step):
+                    print(loss.item())
+                if self.often.rings(step):
+                    print(loss.item())
+    """
+    assert [finding.heat for finding in findings(text)] == ["amortized", "hot"]
+
+
+def test_what_is_counted_is_said():
+    text = """
+    import torch
+
+
+    def train(net, optimizer, loader, every):
+        for epoch in range(100):
+            for step, x in enumerate(loader):
+                loss = net(x).sum()
+                loss.backward()
+                optimizer.step()
+                TEST:
+                    print(loss.item())
+    """
+
+    def said(test):
+        return [finding.hot_path[-1].text for finding in findings(text.replace("TEST", test))]
+
+    assert said("if epoch % every == 0") == ["but only in every n-th epoch, though there at each step"]
+    assert said("if epoch % every == 0 or epoch == 3") == ["but only in every n-th epoch, though there at each step"]
+    assert said("if not epoch % every") == ["but only in every n-th epoch, though there at each step"]
+    assert said("if epoch == 0") == ["but only in the first epoch, though there at each step"]
+    assert said("if epoch in (3, 5)") == ["but only in some epochs, though there at each step"]
+    assert said("if epoch % every == 0 and step == 0") == ["but only on the first step"]
+    assert said("if step % every == 0") == ["but only every n-th step"]
 
 
 def test_the_way_out_of_the_loop():
@@ -425,3 +524,86 @@ class Net(torch.nn.Module):
 )
 def test_each_step_goes_through_all_parts_of_a_module(test: str, heat: str) -> None:
     assert [one.heat for one in findings(LAYERS.replace("TEST", test)) if one.code == "SG201"] == [heat]
+
+
+PARTS = """
+import torch
+
+
+def train(net, optimizer, loader, n):
+    for step, x in enumerate(loader):
+        for i, part in enumerate(x.chunk(n)):
+            loss = net(part).sum()
+            {inner}
+            {test}:
+                print(loss.item())
+        {outer}
+        optimizer.step()
+        optimizer.zero_grad()
+"""
+
+
+@pytest.mark.parametrize(("inner", "outer"), [("loss.backward()", "pass"), ("pass", "loss.backward()")])
+@pytest.mark.parametrize(
+    ("test", "told"),
+    [
+        ("if i % n == 0", "hot"),
+        ("if (i + 1) % 4 == 0", "hot"),
+        ("if step % n == 0", "amortized"),
+        ("if i == 0 and step % n == 0", "amortized"),
+    ],
+)
+def test_a_part_of_each_step_is_no_step(test: str, told: str, inner: str, outer: str) -> None:
+    found = findings(PARTS.format(test=test, inner=inner, outer=outer))
+    assert [finding.heat for finding in found if finding.code == "SG201"] == [told]
+
+
+def test_the_number_of_a_layer_may_be_asked_for_by_a_property() -> None:
+    text = """
+    import torch
+
+
+    class Layer(torch.nn.Module):
+        def __init__(self, index):
+            super().__init__()
+            self.index = index
+
+        @property
+        def due(self):
+            return self.index % 4 == 0
+
+        def forward(self, x: torch.Tensor):
+            if self.due:
+                print(x.max().item())
+            return x
+    """
+    assert [finding.heat for finding in findings(text)] == ["hot"]
+
+
+@pytest.mark.parametrize(("name", "told"), [("due", "hot"), ("other", "amortized")])
+def test_a_class_below_may_answer_otherwise(name: str, told: str) -> None:
+    text = """
+import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self, every=100):
+        super().__init__()
+        self.every = every
+        self.step = 0
+
+    @property
+    def due(self):
+        return self.step % self.every == 0
+
+    def forward(self, x: torch.Tensor):
+        self.step += 1
+        if self.due:
+            print(x.max().item())
+        return x
+
+
+"""
+    below = f"class Below(Net):\n    @property\n    def {name}(self):\n        return True\n"
+    found = findings(text + below)
+    assert [finding.heat for finding in found] == [told]

@@ -560,3 +560,45 @@ def kept(rows: np.ndarray | torch.Tensor, seen: torch.Tensor | np.ndarray):
 def test_what_takes_some_items_reads_how_many(call: str, found: list[str]) -> None:
     text = f"import itertools\nimport random\n\nimport torch\n\n\ndef told(n: torch.Tensor):\n    return {call}\n"
     assert checked.codes(text) == found
+
+
+@pytest.mark.parametrize(
+    ("read", "found"),
+    [
+        ('stats["mean"].item()', []),
+        ("stats.mean.item()", []),
+        ("mean.item() + std.tolist()[0]", []),
+        ('model.stats["mean"].item()', ["SG201"]),
+        ('stats["mean"].cpu().numpy()', ["SG202"]),
+        ('other["mean"].item()', ["SG201"]),
+    ],
+)
+def test_what_is_restored_from_a_file_may_be_an_array(read: str, found: list[str]) -> None:
+    text = f"""
+import pickle
+
+import torch
+
+
+def step(model, x, path):
+    with open(path, "rb") as file:
+        stats = pickle.load(file)
+    other = torch.load(path)
+    mean, std = stats["mean"], stats["std"]
+    return model(x) * {read}
+"""
+    assert checked.codes(text) == found
+    assert checked.codes(text, confidence="possible")
+
+
+def test_what_comes_of_itself_is_restored_from_nothing() -> None:
+    text = """
+import torch
+
+
+def step(table, x):
+    x = x.rows().sum().item()
+    x = table.rows(x).all().any().item()
+    return x.parts().max().item()
+"""
+    assert checked.codes(text) == checked.codes(text.replace("all().any()", "any()"))

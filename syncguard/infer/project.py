@@ -317,6 +317,17 @@ class World(Sharing):
             self.look_again(info.readers(name))  # where nothing was learnt, they believe the declaration
         return any(routine.runs for routine in waiting)
 
+    def awaited(self, info: ClassInfo, name: str, frame: Frame) -> bool:
+        """Run the methods that assign an attribute of which only its uses tell; tells whether it is known by then: what
+        a use proves it to be would stay with whom it is given to."""
+        if not frame.home.own or frame.quiet:
+            return False
+        waiting = [r for one in info.mro for r in self.storing(one, name) if r.home.own and not (r.runs or r.running)]
+        for routine in waiting:
+            self.run(routine)
+        found = info.attribute(name, frame.routine) if waiting else None
+        return found is not None and found is not UNKNOWN
+
     def storing(self, info: ClassInfo, name: str) -> Sequence[Routine]:
         """The methods of a class that assign an attribute to their receiver."""
         return self.stored(info).get(name, ())

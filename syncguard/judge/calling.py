@@ -8,13 +8,13 @@ import msgspec
 
 from syncguard.infer.branches.above import asked_above
 from syncguard.infer.branches.failures import beginning
+from syncguard.infer.branches.parsed import parsed
 from syncguard.infer.branches.subjects import ME, last_name
 from syncguard.infer.branches.ungiven import BINDING, calls_of, handed_about, lines_of, private
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.home import Home
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Context
-from syncguard.judge.carried import parsed
 from syncguard.judge.chosen import tabled
 from syncguard.places import Places
 from syncguard.read import core

@@ -1,20 +1,14 @@
-"""An expression in, what it reads from something that holds settings out: `config.check`, `cfg["check"]`, and what a
-parser of arguments says that it is by default."""
+"""An expression in, what it reads from something that holds settings out: `config.check`, `cfg["check"]`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Final
+from collections.abc import Callable
 
 import msgspec
 
-from syncguard.infer.branches.ungiven import calls_of
-from syncguard.infer.home import Home
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import CONST, NAME
-
-FLAGS: Final = {"store_true": False, "store_false": True}
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -60,29 +54,3 @@ def carried(node: Node, is_carrier: Callable[[str], bool]) -> bool:
         return is_carrier(node.id)
     asked = read_of(node)
     return asked is not None and (is_carrier(asked.name) or carried(asked.of, is_carrier))
-
-
-def parsed(home: Home) -> dict[str, list[Node | None]]:
-    """What each `add_argument` of a file says that an argument is where it is not given."""
-    found: dict[str, list[Node | None]] = {}
-    for call in calls_of("add_argument", home):
-        for name in _destination(call):
-            found.setdefault(name, []).append(_default(call))
-    return found
-
-
-def _destination(call: core.Call) -> Iterator[str]:
-    """The attribute that holds an argument: as is said, or its first long name."""
-    said = [value for key, value in call.keywords if key == "dest"]
-    for node in said or [arg for arg in call.args if type(arg) is CONST and str(arg.value)[:2] == "--"]:
-        if type(node) is CONST and isinstance(node.value, str):
-            yield node.value.lstrip("-").replace("-", "_")
-            return
-
-
-def _default(call: core.Call) -> Node | None:
-    given = dict(call.keywords)
-    action = given.get("action")
-    if "default" in given or "required" in given or "" in given:
-        return given.get("default")
-    return core.Const(FLAGS.get(action.value) if type(action) is CONST else None, call.at)

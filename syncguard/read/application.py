@@ -24,6 +24,7 @@ INSTALLS: Final = {  # what says in each of these that code is installed, and no
     "setup.cfg": re.compile(r"^\[(?:metadata|options)\]", re.MULTILINE),
     "setup.py": re.compile(r"\bpackages\b|\bpy_modules\b|\A(?!.*\bext_modules\b)", re.DOTALL),
 }
+AROUND: Final = re.compile(r"""["']\.\.(?:/[^"']*)?["']|\bchdir\(|\bos\.pardir\b""")  # what stands outside of a folder
 CODE: Final = (".py", ".pyi", ".pyx", ".ipynb", ".yaml", ".yml", ".gin")
 SETTINGS: Final = (  # or data
     ".json",
@@ -78,7 +79,16 @@ def project_of(folder: str) -> Project:
             top = one
         if REPOSITORY in names:
             break
-    return Project(top, installs or PACKAGE in listing(top)) if top else NONE
+    if not top:
+        return NONE
+    return Project(top, installs or PACKAGE in listing(top) or _by_inner(top))
+
+
+def _by_inner(top: str) -> bool:
+    """Whether what stands in a folder of the top says that code around it is installed: `package_dir={"": ".."}`."""
+    inner = [os.path.join(top, name) for name in listing(top) if "." not in name]
+    told = [path for one in inner for name in INSTALLS if os.path.isfile(path := os.path.join(one, name))]
+    return any(_means(path) and AROUND.search(_text(path)) is not None for path in told)
 
 
 def files_of(top: str) -> tuple[str, ...]:
@@ -114,11 +124,14 @@ def _above(folder: str) -> Iterator[str]:
 
 def _means(path: str) -> bool:
     """Whether a file says that code is installed."""
+    return INSTALLS[os.path.basename(path)].search(_text(path)) is not None
+
+
+def _text(path: str) -> str:
     try:
-        text = Path(path).read_text(encoding="utf-8", errors="replace")
+        return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return False
-    return INSTALLS[os.path.basename(path)].search(text) is not None
+        return ""
 
 
 def _may_set(entry: os.DirEntry[str]) -> bool:

@@ -8,12 +8,13 @@ from syncguard.infer.branches.begun import FIRST, begins
 from syncguard.infer.branches.fallbacks import divides
 from syncguard.infer.branches.first_turn import in_first_turn
 from syncguard.infer.branches.keeps import BUILDS, GROWS, held, lacking, renewed, strays, unbuilt
-from syncguard.infer.branches.left_out import is_one
+from syncguard.infer.branches.lengthening import lengthens
 from syncguard.infer.branches.meant import as_test, binders, left_at, meant
 from syncguard.infer.branches.moved_on import moved_on
 from syncguard.infer.branches.numbered import counts_parts
+from syncguard.infer.branches.ones import is_one
 from syncguard.infer.branches.queued import queued
-from syncguard.infer.branches.rhythm import MORE, OUT, SOME, number_of, raised, rest_of, timed
+from syncguard.infer.branches.rhythm import MORE, OUT, SOME, number_of, raised, rest_of, timed, turned
 from syncguard.infer.branches.sorted_out import sorted_into
 from syncguard.infer.branches.subjects import last_name, value_at
 from syncguard.infer.branches.ungiven import UNMET, UNPROMISED, unmet, unpromised
@@ -33,6 +34,11 @@ ZERO: Final = "where it would divide by zero"
 LAST: Final = "at the last step"
 BROKEN: Final = "where a value is not finite"
 SEVERAL: Final = 10  # turns of a loop, of which one is seldom
+EPOCHS: Final = {
+    EVERY: "in every n-th epoch, though there at each step",
+    FIRST: "in the first epoch, though there at each step",
+    SOME: "in some epochs, though there at each step",
+}
 
 
 def gated(test: Node, outcome: bool, frame: Frame) -> str:
@@ -45,23 +51,30 @@ def gated(test: Node, outcome: bool, frame: Frame) -> str:
         case core.Either(what=what, operands=operands):
             found = [gated(operand, outcome, frame) for operand in operands]
             if (what == "and") is outcome:
-                return UNMET if UNMET in found else next(filter(None, found), "")
+                return UNMET if UNMET in found else _rarest(found)
             if _counts_on(operands, outcome, found):
-                return EVERY
+                return EVERY if EVERY in found else EPOCHS[EVERY]
             if renewed(operands, found, outcome, frame):
                 return BUILDS
             return next((gate for gate in found if gate not in (UNMET, OUT)), found[0]) if all(found) else ""
     return ""
 
 
+def _rarest(found: list[str]) -> str:
+    """The first of these gates that is met by single steps, or else the first one."""
+    met = [gate for gate in found if gate]
+    return next((gate for gate in met if gate not in EPOCHS.values()), met[0] if met else "")
+
+
 def _counts_on(operands: tuple[Node, ...], outcome: bool, found: list[str]) -> bool:
     """Whether all that is asked besides every n-th step is some steps more: `step == 0 or step % n == 0`, `step in
     marked or step % n == 0`."""
-    if EVERY not in found:
+    if EVERY not in found and EPOCHS[EVERY] not in found:
         return False
+    each = [*zip(operands, found, strict=True)]
     equal = ("==", "in") if outcome else ("!=", "not in")  # that none of several holds is asked of their opposites
-    counted = {_counted(operand, ("%",)) for operand, gate in zip(operands, found, strict=True) if gate == EVERY}
-    rest = [_counted(operand, equal) for operand, gate in zip(operands, found, strict=True) if not gate]
+    counted = {_counted(operand, ("%",)) for operand, gate in each if gate in (EVERY, EPOCHS[EVERY])}
+    rest = [_counted(operand, equal) for operand, gate in each if not gate]
     return bool(rest) and counted.issuperset(rest) and "" not in rest
 
 
@@ -78,7 +91,7 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
         failed = type(inner) is NAME and frame.failed.get(inner.id) is outcome
         return "after a failure" if failed else _flag(inner, outcome, frame)
     if type(inner) is DO:
-        return _compared(inner, outcome, frame) if not _in_stretch(inner) else ""
+        return _compared(inner, outcome, frame) if not _in_stretch(inner, frame) else ""
     if type(inner) is CALL:
         if not outcome and type(inner.fn) is NAME and inner.fn.id == "hasattr" and lacking(inner, frame):
             return BUILDS
@@ -103,7 +116,7 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
     match inner:
         case core.Do(what="%", args=(left, right)):
             often = outcome or _measures(left, frame) or is_one(right, frame) or counts_parts(left, frame)
-            return "" if often else EVERY
+            return "" if often else _paced(EVERY, left, frame)
         case core.Do(what="&"):
             return SOME if not outcome and _counts_steps(number_of(inner), frame) else ""
         case core.Do(what="==" | "!=" | ">" | "<" as what, args=(left, core.Const(value=0 | 1 as least))) if _counts(
@@ -116,16 +129,15 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
         case core.Do(what="==" | "!=" as what, args=(core.Attr(name="device"), core.Attr(name="device"))):
             return BUILDS if (what == "!=") is outcome and strays(inner.args[0], inner.args[1], frame) else ""
         case core.Do(what=">" | "<" | ">=" | "<=" as what, args=(left, right)) if held(left) or held(right):
-            more = ">" in what if held(right) else "<" in what
-            return GROWS if more is outcome and not (held(left) and held(right)) else ""
+            return _outgrown(what, left, right, outcome, frame)
         case core.Do(what="==" | "!=" as what, args=(left, core.Const(value=0))) if "rank" in last_name(left).lower():
             return "on one rank" if (what == "==") is outcome else ""
         case core.Do(what="==" | "!=" | ">" as what, args=(left, core.Const(value=0))) if _counts_steps(left, frame):
-            return FIRST if (what == "==") is outcome else ""
+            return _paced(FIRST, left, frame) if (what == "==") is outcome else ""
         case core.Do(what="==" | "!=" | "in" | "not in" as what, args=(left, _)) if _counts_steps(
             number_of(left), frame
         ):
-            return SOME if (what in ("==", "in")) is outcome else ""
+            return _paced(SOME, left, frame) if (what in ("==", "in")) is outcome else ""
         case core.Do(what="in" | "not in" as what, args=(left, _)):
             steps = [loop.node for loop in frame.context.loops if loop.reason]
             return SOME if (what == "in") is outcome and any(_numbers(left, loop) for loop in steps) else ""
@@ -134,6 +146,24 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
         ) and frame.world.places.is_("gates", "totals", last_name(number_of(right)).lower()):
             return LAST if (what in MORE) is outcome else ""
     return timed(inner, outcome, frame) or moved_on(inner, outcome, frame)
+
+
+def _outgrown(what: str, left: Node, right: Node, outcome: bool, frame: Frame) -> str:
+    """Why a table that is kept is seldom smaller than what is asked for, or larger than that."""
+    more = ">" in what if held(right) else "<" in what
+    if more is not outcome or (held(left) and held(right)):
+        return ""
+    wanted, table = (left, right) if held(right) else (right, left)
+    return GROWS if not lengthens(wanted, table, frame) else ""
+
+
+def _paced(gate: str, counted: Node, frame: Frame) -> str:
+    """The same gate, or what is true of it where the epochs are counted in the loop that takes their steps."""
+    loops, name = frame.context.loops, last_name(number_of(counted))
+    if not loops or not loops[-1].reason or name in turned(loops[-1].node):
+        return gate
+    around = any(name in turned(loop.node) for loop in loops[:-1] if loop.steps)
+    return EPOCHS[gate] if around or frame.world.places.is_("hot", "loop_epochs", name.lower()) else gate
 
 
 def _divided(inner: core.Do, divided: Node, outcome: bool, frame: Frame) -> str:
@@ -145,9 +175,9 @@ def _divided(inner: core.Do, divided: Node, outcome: bool, frame: Frame) -> str:
         return ""
     match inner:
         case core.Do(what="==" | "!=" as what, args=(_, core.Const() | core.Name() | core.Do())):
-            return EVERY if (what == "==") is outcome else ""
+            return _paced(EVERY, divided, frame) if (what == "==") is outcome else ""
         case core.Do(what="<" | ">=" as what, args=(_, least)) if type(least) is not CONST or least.value == 1:
-            return EVERY if (what == "<") is outcome else ""
+            return _paced(EVERY, divided, frame) if (what == "<") is outcome else ""
     return ""
 
 
@@ -265,7 +295,8 @@ def _counts_steps(node: Node, frame: Frame) -> bool:
     loops = frame.context.loops
     named = frame.world.places.is_("gates", "counters", last_name(node).lower())
     counted = named or (bool(loops) and _numbers(node, loops[-1].node))
-    return (counted and all(loop.reason for loop in loops)) or _counts_turns(node, frame)
+    steps = (counted and all(loop.reason for loop in loops)) or _counts_turns(node, frame)
+    return steps and not counts_parts(node, frame)
 
 
 def _counts_turns(node: Node, frame: Frame) -> bool:
@@ -294,9 +325,13 @@ def _turns_little(loop: core.Loop) -> bool:
     return type(last) is CONST and type(last.value) is int and last.value < SEVERAL
 
 
-def _in_stretch(test: core.Do) -> bool:
+def _in_stretch(test: core.Do, frame: Frame) -> bool:
     """Whether a test asks for all numbers from one to another, which are no single steps: `step in range(100, 200)`."""
     within = test.args[-1] if test.what == "in" or test.what == "not in" else None
+    if type(within) is NAME and frame.home.top is not None:
+        bound = binders(frame.home.top).get(within.id, ()) if within.id not in binders(frame.routine) else ()
+        bind = bound[0] if len(bound) == 1 else None
+        within = bind.value if type(bind) is BIND else None
     return type(within) is CALL and type(within.fn) is NAME and within.fn.id == "range" and len(within.args) < 3
 
 

@@ -181,10 +181,32 @@ def _differs(test: Node, outcome: bool, frame: Frame) -> bool:
             return _differs(inner, not outcome, frame)
         case core.Do(what="==" | "!=" as what, args=(left, right)) if (what == "!=") is outcome:
             kept, other = (left, right) if _of_self(left) else (right, left)
-            counters = frame.world.places.tables["gates"]["counters"]
-            counts = any(type(one) is NAME and one.id in counters for one in walk(other))
-            return _of_self(kept) and not _of_self(other) and type(other) is not CONST and not counts
+            if not _of_self(kept) or _of_self(other) or type(other) is CONST:
+                return False
+            return not any(_counts(one.id, frame) for one in walk(other) if type(one) is NAME)
     return False
+
+
+def _counts(name: str, frame: Frame) -> bool:
+    """Whether a name counts steps, or is what a method must be given and a loop of the file gives by that name, another
+    one in each turn: `for t in timesteps: x = net(x, t)`."""
+    is_ = frame.world.places.is_
+    if is_("gates", "counters", name) or is_("gates", "steps_of_sampling", name):
+        return True
+    node = frame.routine.node
+    params = [param for param in node.params if param.name == name] if type(node) is FUNCTION else []
+    if not params or params[0].default is not None or name in binders(frame.routine):
+        return False
+    return any(_gives_turn(part, name) for part in frame.home.pieces if type(part) is LOOP)
+
+
+def _gives_turn(loop: core.Loop, name: str) -> bool:
+    """Whether a loop gives a call what each of its turns has, by this name."""
+    if loop.target is None or not any(type(one) is NAME and one.id == name for one in walk(loop.target)):
+        return False
+    calls = [one for one in walk(loop.body) if type(one) is CALL]
+    given = [one for call in calls for one in (*call.args, *[value for _, value in call.keywords])]
+    return any(type(one) is NAME and one.id == name for one in given)
 
 
 def _of_self(node: Node) -> bool:
@@ -270,8 +292,17 @@ def _keeps(name: str, frame: Frame) -> bool:
     return not any(
         turns_with(method.name, frame)
         for method in every_method(frame)
-        if any(_empties(bind) for bind in _binds(method, name))
+        if any(_empties(bind) for bind in _binds(method, name)) or _empties_by_name(method)
     )
+
+
+def _empties_by_name(method: Routine) -> bool:
+    """Whether a method has the instance forget what it keeps by made-up names: `setattr(self, name, None)`."""
+    for part in walk(method.node.body):
+        match part:
+            case core.Call(fn=core.Name(id="setattr"), args=(core.Name(id="self"), key, core.Const(value=None))):
+                return type(key) is not CONST
+    return False
 
 
 def _begins_anew(name: str, frame: Frame) -> bool:

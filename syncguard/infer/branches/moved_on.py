@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Final
 
 from syncguard.infer.branches.meant import binders, leads, plainly
-from syncguard.infer.branches.rhythm import BACK, LESS, OUT, TURNED
+from syncguard.infer.branches.rhythm import BACK, LESS, OUT, TURNED, at_once
 from syncguard.infer.branches.subjects import path_of
 from syncguard.infer.routine import Frame
 from syncguard.read import core
@@ -15,6 +15,7 @@ from syncguard.read.tags import BIND, CONST, DO, FUNCTION, IF, LEAVE, LOOP, NAME
 from syncguard.read.walk import around, walk
 
 TESTS: Final = frozenset((*TURNED, "=="))
+DENIED: Final = {"<": ">=", "<=": ">"}
 
 
 def moved_on(inner: Node, outcome: bool, frame: Frame) -> str:
@@ -30,20 +31,25 @@ def moved_on(inner: Node, outcome: bool, frame: Frame) -> str:
             counts = (what == "==") is outcome and _counts_from(name, first, loop, frame)
             return BACK if counts and any(_adds(part, name) for part in _behind(inner, outcome, loop)) else ""
         case core.Do(what=what, args=(left, right)) if what in TURNED and (what in LESS) is not outcome:
-            count, mark = _held_against(left, right)
-            if count and any(_adds(part, count) for part in walk(loop)):
+            count, mark, least = _held_against(left, right)
+            if (
+                count
+                and not at_once(DENIED.get(what, what), least, frame)
+                and any(_adds(part, count) for part in walk(loop))
+            ):
                 return BACK if any(_marks(part, mark, count) for part in _behind(inner, outcome, loop)) else ""
     return ""
 
 
-def _held_against(left: Node, right: Node) -> tuple[str, str]:
-    """The count of a comparison, and the mark that it is held against: `count < last + n`, `count - last < n`."""
+def _held_against(left: Node, right: Node) -> tuple[str, str, Node]:
+    """The count of a comparison, the mark that it is held against, and how far it goes beyond that: `count < last + n`,
+    `count - last < n`."""
     match left, right:
-        case core.Name(id=count), core.Do(what="+", args=(core.Name(id=mark), _)):
-            return count, mark
-        case core.Do(what="-", args=(core.Name(id=count), core.Name(id=mark))), _:
-            return count, mark
-    return "", ""
+        case core.Name(id=count), core.Do(what="+", args=(core.Name(id=mark), least)):
+            return count, mark, least
+        case core.Do(what="-", args=(core.Name(id=count), core.Name(id=mark))), least:
+            return count, mark, least
+    return "", "", right
 
 
 def _behind(inner: Node, outcome: bool, loop: core.Loop) -> list[Node]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Mapping
+from typing import Final
 
-from syncguard.infer.branches.subjects import last_name
+from syncguard.infer.branches.keeps import set_in
+from syncguard.infer.branches.meant import binders
+from syncguard.infer.branches.subjects import dotted, last_name
 from syncguard.infer.domain.sureness import number_sureness
-from syncguard.infer.domain.values import Tensor, Unknown
+from syncguard.infer.domain.values import Named, Tensor, Unknown
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -14,6 +18,7 @@ from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, INDEX, NAME, RUN, S
 from syncguard.read.walk import walk
 
 Nodes = tuple[Node, ...]
+TAKEN: Final = 2  # names between a thing and what is taken from it
 
 
 def part_of_batch(nodes: Nodes, frame: Frame) -> bool:
@@ -103,6 +108,41 @@ def works(nodes: Nodes, frame: Frame) -> bool:
             if op is not None and not op.writes and op.returns.startswith("tensor"):
                 return True
     return False
+
+
+def restored(node: Node | None, frame: Frame, deep: int = 0) -> bool:
+    """Whether this is, or is taken from, what somebody has kept in a file as an object, which may hold arrays as well:
+    `stats = pickle.load(file)`, `stats["mean"]`; also of an attribute of the instance."""
+    while type(node) is INDEX or (type(node) is ATTR and node.path != f"self.{node.name}"):
+        node = node.of
+    if type(node) is CALL:  # by its name alone: what it gives may come of what is asked for here
+        held = frame.lookup(node.fn.id) if type(node.fn) is NAME else None
+        named = held.name if type(held) is Named else dotted(node.fn, frame) if type(node.fn) is ATTR else ""
+        return bool(named) and frame.world.places.is_("host", "restores", named)
+    if deep > TAKEN:
+        return False
+    if type(node) is NAME:
+        return any(restored(value, frame, deep + 1) for value in _bound_to(node.id, binders(frame.routine)))
+    owner = frame.routine.owner if type(node) is ATTR else None
+    if owner is None or type(node) is not ATTR:
+        return False
+    stored = [
+        bind.value for maker in frame.world.storing(owner, node.name) for bind in set_in(maker).get(node.path, ())
+    ]
+    return any(type(value) is CALL and restored(value, frame, deep + 1) for value in stored)
+
+
+def _bound_to(name: str, binds: Mapping[str, tuple[Node, ...]]) -> Iterator[Node]:
+    """What statements bind a name to, or the part of that which it takes: `a, b = stats["a"], stats["b"]`."""
+    for bind in binds.get(name, ()):
+        value = bind.value if type(bind) is BIND else None
+        aim = bind.targets[0] if type(bind) is BIND else None
+        if type(aim) is SEQ and type(value) is SEQ and len(aim.items) == len(value.items):
+            for one, part in zip(aim.items, value.items, strict=True):
+                if type(one) is NAME and one.id == name:
+                    yield part
+        elif value is not None:
+            yield value
 
 
 def picked_by_host(nodes: Nodes, frame: Frame) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Container
 from typing import Final
 
 from syncguard.infer.branches.meant import binders, body_of, necessary
+from syncguard.infer.branches.ones import is_one
 from syncguard.infer.branches.subjects import last_name, path_of
 from syncguard.infer.expressions.imported import imported_by
 from syncguard.infer.routine import Frame
@@ -50,6 +51,12 @@ def number_of(node: Node) -> Node:
         case core.Do(what="&", args=(left, _)):
             return left
     return node
+
+
+def turned(loop: Node) -> frozenset[str]:
+    """The names that a loop binds anew in each turn, by what it goes through."""
+    target = loop.target if type(loop) is LOOP else None
+    return frozenset([one.id for one in walk(target) if type(one) is NAME]) if target is not None else frozenset()
 
 
 def timed(inner: core.Do, outcome: bool, frame: Frame) -> str:
@@ -143,13 +150,15 @@ def set_back(test: Node, outcome: bool, body: tuple[Node, ...], frame: Frame) ->
         return False
     match test:
         case core.Do(
-            what="truth", args=(core.Do(what=">" | ">=", args=(core.Do(what="-", args=(left, right)), _)),)
+            what="truth", args=(core.Do(what=">" | ">=" as what, args=(core.Do(what="-", args=(left, right)), least)),)
         ) if _goes_up(left, frame):
-            return any(_follows(part, _path(right), _path(left)) for part in body)
+            return not at_once(what, least, frame) and any(_follows(part, _path(right), _path(left)) for part in body)
         case core.Do(what="truth", args=(core.Do(what=what, args=(left, right)),)) if what in TURNED or what == "==":
-            count, bar = (_path(right), _path(left)) if what in LESS else (_path(left), _path(right))
+            counted, least = (right, left) if what in LESS else (left, right)
+            count, bar = _path(counted), _path(least)
             moving = bool(count) and any(type(bind) is not BIND for bind in binders(frame.routine).get(count, ()))
-            return any(_lowers(part, count) or (moving and _raises(part, bar)) for part in body)
+            lowered = bool(count) and not at_once(what, least, frame)
+            return any((lowered and _lowers(part, count)) or (moving and _raises(part, bar, frame)) for part in body)
     return False
 
 
@@ -182,6 +191,13 @@ def _few(asked: Node, came: bool) -> str:
     return ""
 
 
+def at_once(what: str, least: Node, frame: Frame) -> bool:
+    """Whether a count is enough as soon as it goes up by one: `count >= 1`, `step - last > 0`."""
+    if what == ">" or what == "<":
+        return type(least) is CONST and type(least.value) is int and least.value == 0
+    return is_one(least, frame)
+
+
 def _lowers(part: Node, count: str) -> bool:
     """Whether a statement sets a count back to a number, or takes something off it."""
     if type(part) is UPDATE:
@@ -204,12 +220,15 @@ def _follows(part: Node, last: str, count: str) -> bool:
     return any(_path(aim) == last != "" for aim in part.targets)
 
 
-def _raises(part: Node, bar: str) -> bool:
-    """Whether a statement adds to what a count is held against."""
+def _raises(part: Node, bar: str, frame: Frame) -> bool:
+    """Whether a statement adds more than one to what a count is held against."""
     if type(part) is UPDATE:
-        return part.what == "+" and _path(part.target) == bar
-    added = type(part) is BIND and type(part.value) is DO and part.value.what == "+"
-    return added and type(part) is BIND and any(_path(aim) == bar != "" for aim in part.targets)
+        return part.what == "+" and _path(part.target) == bar and not is_one(part.value, frame)
+    if type(part) is not BIND or type(part.value) is not DO or part.value.what != "+":
+        return False
+    return any(_path(aim) == bar != "" for aim in part.targets) and not any(
+        is_one(arg, frame) for arg in part.value.args
+    )
 
 
 def raised(name: core.Name, frame: Frame) -> Node | None:

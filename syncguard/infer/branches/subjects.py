@@ -25,8 +25,12 @@ def path_of(node: Node) -> str:
 
 
 def item_path(node: core.Index) -> str:
-    """The same of an item under a name: `batch[key]`."""
-    return f"{node.of.id}[{node.key.id}]" if type(node.of) is NAME and type(node.key) is NAME else ""
+    """The same of an item under a name, or under a text of what has a name: `batch[key]`, `batch["mask"]`."""
+    if type(node.of) is not NAME:
+        return ""
+    if type(node.key) is NAME:
+        return f"{node.of.id}[{node.key.id}]"
+    return f'{node.of.id}["{node.key.value}' if type(node.key) is CONST and isinstance(node.key.value, str) else ""
 
 
 def _key_path(node: core.Index) -> str:

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from syncguard.infer.branches.meant import as_test, meant
+from syncguard.infer.branches.ones import holding, made_by
 from syncguard.infer.branches.rhythm import BACK, raised, set_back
 from syncguard.infer.branches.subjects import value_at
 from syncguard.infer.domain.values import UNKNOWN, Call, Instance, Value
-from syncguard.infer.routine import Frame
+from syncguard.infer.routine import Frame, Routine
+from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, CONST, FUNCTION, IF, LEAVE, NAME
 from syncguard.read.walk import walk
@@ -21,17 +23,35 @@ def answered(fn: Node, outcome: bool, frame: Frame, asked: bool = False) -> str:
     """Why a function of the project, an object that is called, or a property that is `asked` for, seldom says yes."""
     follows = outcome and bool(frame.env) and (type(fn) is NAME or type(fn) is ATTR)  # whom this one asks is not asked
     called = (_property(fn, frame) if asked else value_at(fn, frame)) if follows else UNKNOWN
+    of: Node | None = fn.of if type(fn) is ATTR else None
     if type(called) is Instance and called.info is not None:
         member = called.info.find("__call__")
-        called = member[0] if member is not None else UNKNOWN
+        called, of = member[0] if member is not None else UNKNOWN, fn
     if type(called) is not Call or called.routine.running or called.routine is frame.routine:
         return ""
     node = called.routine.node
-    if type(node) is not FUNCTION or len(node.body) > SHORT:
+    if type(node) is not FUNCTION or len(node.body) > SHORT or _replaced(called.routine, frame):
         return ""
-    gates = [*_yes(node.body, "", Frame(frame.world, called.routine, {}))]
+    gates = [*_yes(node.body, "", _within(called.routine, node, of, frame))]
     said = sum(type(part) is LEAVE and part.what == "return" and not _no(part.value) for part in walk(node.body))
     return gates[0] if gates and all(gates) and len(gates) == said else ""
+
+
+def _replaced(routine: Routine, frame: Frame) -> bool:
+    """Whether a class below that of a method, in the same file, has one of its own by that name."""
+    owner, name = routine.owner, routine.name
+    heirs = frame.home.infos.values() if owner is not None else ()
+    return any(one is not owner and owner in one.mro and name in one.members for one in heirs)
+
+
+def _within(routine: Routine, node: core.Function, of: Node | None, frame: Frame) -> Frame:
+    """A run of a method of this object, which holds what it was made with."""
+    owner, me = routine.owner, node.params[0].name if node.params else ""
+    held = holding(owner, made_by(of, frame), me, frame) if owner is not None and of is not None and me else {}
+    inside = Frame(frame.world, routine, held)
+    if held:
+        inside.dotted.add(me)
+    return inside
 
 
 def _property(asked: Node, frame: Frame) -> Value:

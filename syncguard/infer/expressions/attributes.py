@@ -196,7 +196,14 @@ def of_instance(of: Instance, name: str, node: core.Attr, frame: Frame) -> Value
         return Host("device:assumed")
     if places.is_("names", "dtypes", name):
         return Host("dtype")
+    return by_uses(of, name, held is None and not above, node, frame)
+
+
+def by_uses(of: Instance, name: str, untold: bool, node: core.Attr, frame: Frame) -> Value:
+    """What its uses prove an attribute to be, unless a method that has not run yet tells more of what is `untold`."""
     known = frame.world.evidence(node.path, name, frame, node.at)
+    if type(known) is Tensor and untold and of.info is not None and frame.world.awaited(of.info, name, frame):
+        return of_instance(of, name, node, frame)
     return known if known is not None else Bound(of, name)
 
 

@@ -10,11 +10,12 @@ from syncguard.infer.branches.receivers import (
     of_table,
     part_of_batch,
     picked_by_host,
+    restored,
     works,
 )
 from syncguard.infer.branches.subjects import last_name, path_of
 from syncguard.infer.domain.sureness import number_sureness
-from syncguard.infer.domain.values import SHAPES, UNKNOWN, Const, Host, Instance, Tensor, Unknown, Value, options
+from syncguard.infer.domain.values import SHAPES, UNKNOWN, Const, Host, Instance, Tensor, Union, Unknown, Value, options
 from syncguard.infer.functions.brought import brought_below
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.arguments import Arguments
@@ -176,8 +177,8 @@ def _asked_as_module(path: str, frame: Frame) -> bool:
 
 def proven(
     op: Op, name: str, args: list[Value], keywords: Keywords, at: At, nodes: Nodes, frame: Frame
-) -> Tensor | None:
-    """The tensor that something unknown is, where what it is asked for shows it: `x.sum(dim=1)`, `loss.item()`."""
+) -> Value | None:
+    """The tensor that something unknown is, or may be, where what it is asked for shows it: `x.sum(dim=1)`."""
     world = frame.world
     if keywords.keys() & world.tensor_keywords or reshaped(name, args, nodes, frame):
         return Tensor(device=world.place(frame.routine), sure=False, why=frame.why(f"use:{name}", at))
@@ -197,7 +198,9 @@ def proven(
         picked_by_host(nodes, frame) or kept_on_host(nodes[0], frame) or brought_below(nodes[0], frame)
     )
     place = "host" if hostly else world.place(frame.routine)
-    return Tensor(device=place, sure=False, why=frame.why("torch only" if alone else "loss", at))
+    there = Tensor(device=place, sure=False, why=frame.why("torch only" if alone else "loss", at))
+    doubted = name not in world.family and bool(nodes) and restored(nodes[0], frame)
+    return Union((there, Host("array"))) if doubted else there
 
 
 def own_method(name: str, frame: Frame) -> bool:

@@ -42,7 +42,7 @@ from syncguard.infer.functions.annotations import promised
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.indices import index_parts, one_element
 from syncguard.infer.operations.kin import as_tensor, operand
-from syncguard.infer.routine import Frame
+from syncguard.infer.routine import Env, Frame
 from syncguard.infer.statements.collected import accumulated, stays
 from syncguard.infer.statements.declaring import announce, promise
 from syncguard.infer.statements.effects import fetched, moved_parts, proved
@@ -53,7 +53,7 @@ from syncguard.infer.statements.holders import container_in, filled, hold, holdi
 from syncguard.infer.statements.naming import told
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, CALL, DO, INDEX, NAME, SEQ
+from syncguard.read.tags import ATTR, CALL, CONST, DO, INDEX, NAME, SEQ
 
 
 def store(target: Node, value: Value, frame: Frame, source: Node | None = None) -> None:
@@ -155,7 +155,9 @@ def write(target: core.Index, value: Value, frame: Frame, source: Node) -> None:
     of, key = value_of(target.of, frame), value_of(target.key, frame)
     path = item_path(target)
     known = path in frame.env and tensor_in(of) is None
+    beside = _under_other_texts(target, path, frame)
     refresh(target.of, frame)
+    frame.env.update(beside)
     for option in options(of):
         option = as_tensor(option, "__setitem__")
         match option:
@@ -184,8 +186,22 @@ def write(target: core.Index, value: Value, frame: Frame, source: Node) -> None:
                 elif tensor is not None and tensor.on_device and tensor_in(value) is not None:
                     of = Tensor(device=tensor.device, sure=False, why=tensor.why)
                     setitem(target, of, key, value, frame, source)
-    if known:
+    if known or (type(of) is Unknown and type(target.key) is CONST and path and _is_there(value)):
         frame.env[path] = value
+        frame.dotted.add(path.partition("[")[0])
+
+
+def _under_other_texts(target: core.Index, path: str, frame: Frame) -> Env:
+    """What is known of other items of a dict where one is set: each text is a place of its own."""
+    if type(target.of) is not NAME or type(target.key) is not CONST or target.of.id not in frame.dotted:
+        return {}
+    texts = f'{target.of.id}["'
+    return {name: held for name, held in frame.env.items() if name.startswith(texts) and name != path}
+
+
+def _is_there(value: Value) -> bool:
+    """Whether this is a tensor of the device, or was computed from some: `batch["mask"] = batch["mask"].cuda()`."""
+    return value.on_device if type(value) is Tensor else type(value) is Unknown and value.weak is not None
 
 
 def _alongside(of: Value, value: Value) -> bool:
