@@ -100,15 +100,16 @@ def given_away(name: str, args: list[Value], keywords: Keywords, places: Places)
     """Note what compiles, captures, traces or starts a function that it is given, and what asks one for the message of
     a failure."""
     first = args[0] if args else None
-    runs = places.is_("hot", "decorators", name) or any(
-        places.is_("cold", key, name) for key in ("starters", "tracers")
-    )
-    if type(first) is Call and runs:
+    if type(first) is Call and (places.is_("hot", "decorators", name) or _starts(name, places)):
         first.routine.given_to = name
         return
     for value in (*args[1:], *keywords.values()):
         if type(value) is Call and places.is_("cold", "checks", name):
             value.routine.given_to = name
+
+
+def _starts(name: str, places: Places) -> bool:
+    return places.is_("cold", "starters", name) or places.is_("cold", "tracers", name)
 
 
 def made_array(name: str, args: list[Value], nodes: Nodes, frame: Frame) -> None:
