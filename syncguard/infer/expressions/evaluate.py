@@ -241,7 +241,7 @@ def truth(node: core.Do, frame: Frame, replaced: bool = False) -> Value:
     tensor = tensor_in(value)
     if tensor is not None:
         single = tensor.rank == 0 and tensor.sure  # of any other, who asks so is hardly ever given one
-        optional = not single and any(option is NONE for option in options(value))
+        optional = not single and (any(option is NONE for option in options(value)) or _is_guess(operand, tensor))
         if tensor.on_device or tensor.pending:
             limit, frame.limit = frame.limit, POSSIBLE if optional and not replaced else frame.limit
             asked = node.args
@@ -253,6 +253,13 @@ def truth(node: core.Do, frame: Frame, replaced: bool = False) -> Value:
     if type(value) is Const:
         return TRUE if value.value else FALSE
     return Host("bool")
+
+
+def _is_guess(operand: Node, tensor: Tensor) -> bool:
+    """Whether this is an argument that is held for a tensor since a forward is given it, and nothing else: who asks it
+    for its truth as it is, in whatever function, has a flag."""
+    guessed = not tensor.sure and tensor.why is not None and tensor.why.text == "forward"
+    return type(operand) is NAME and guessed and tensor.why is not None and tensor.why.parent is None
 
 
 def either(node: core.Either, frame: Frame) -> Value:
