@@ -1906,11 +1906,17 @@ def test_what_works_on_a_state_dict_by_its_name_is_cold() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "heat"), [("ExportableDecoder", "cold"), ("OnnxExportWrapper", "cold"), ("Decoder", "hot")]
+    ("name", "heat"),
+    [("ExportableDecoder", "cold"), ("OnnxExportWrapper", "cold"), ("DecoderOnnxModel", "cold"), ("Decoder", "hot")],
 )
 def test_what_is_made_to_be_exported_is_cold(name: str, heat: str) -> None:
     text = f"class {name}(torch.nn.Module):\n    def forward(self, x):\n        return x * x.max().item()\n"
     assert heats(text) == [heat]
+
+
+def test_what_runs_an_exported_model_is_no_such_module() -> None:
+    text = "class OnnxModel:\n    def __call__(self, x: torch.Tensor):\n        return self.run(x.max().item())\n"
+    assert heats(text) == ["unknown"]
 
 
 @pytest.mark.parametrize(("base", "heat"), [("Exportable", "hot"), ("OnnxExporter", "cold")])

@@ -284,6 +284,7 @@ def exported(routine: Routine, places: Places) -> bool:
     owner = routine.owner
     return owner is not None and (
         places.is_("cold", "exportable", owner.name)
+        or (owner.is_module and places.is_("cold", "export_modules", owner.name))
         or any(places.is_("cold", "exporters", info.name) for info in owner.mro)
     )
 
