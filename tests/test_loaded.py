@@ -142,3 +142,21 @@ def test_a_module_that_is_given_what_is_on_the_device_is_there() -> None:
     text = f"{HEAD}def f(x: torch.Tensor, mean):\n    net = torch.nn.Sequential(torch.nn.Linear(3, 3))\n    return "
     assert codes(text + "net(x).max().item()\n") == ["SG201"]
     assert codes(text + "net(torch.tensor(mean), x).max().item()\n") == ["SG201"]
+
+
+@pytest.mark.parametrize("opened", ["safe_open('x', 'pt', device=args.device)", "load_file('x', device=args.device)"])
+def test_a_device_that_nobody_knows_is_not_the_host(opened: str) -> None:
+    got = "kept.get_tensor('a')" if "open" in opened else "kept['a']"
+    text = f"""
+    from safetensors import safe_open
+    from safetensors.torch import load_file
+
+    def main():
+        args = settings()
+        net = Net().cuda()
+        kept = {opened}
+        for batch in loader:
+            net(batch).mean().backward()
+            print({got}.max().item())
+    """
+    assert "SG201" in codes(text, "import torch\n\n")

@@ -78,7 +78,8 @@ def _candidates(sighting: Sighting, node: core.Function, routine: Routine, world
         if not found and at is not None and around(node.at, at):
             named = [part for part in walk(node.body) if type(part) is NAME and around(at, part.at)]
             found = [name for part in named if (name := piece_of(part, routine, world, loosely=True))]
-    return [*dict.fromkeys(found)]
+    is_ = world.places.is_  # the name of a device is nowhere itself
+    return [name for name in dict.fromkeys(found) if not is_("names", "devices", name)]
 
 
 def _left_on_host(name: str, routine: Routine, node: core.Function, world: World) -> dict[tuple[At, str], int]:

@@ -33,6 +33,8 @@ def device_made(rule: str, args: Arguments, tensors: list[Tensor]) -> str:
         return "mixed"  # `torch.div(3, 2)` is on the host, unless what is declared a number is none
     if rule == "like" and not tensors:
         like = first_of(args)
+        if type(like) is Instance and like.settings.get("device") is not None:
+            return like.device  # it was made for that
         return "assumed" if type(like) is Unknown and like.weak is not None else args.default_device
     place = common_device(tensors[:1] if rule == "like" else tensors, "assumed")
     # Whatever device it is, both paths are there now.
