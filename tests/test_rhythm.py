@@ -607,3 +607,10 @@ class Net(torch.nn.Module):
     below = f"class Below(Net):\n    @property\n    def {name}(self):\n        return True\n"
     found = findings(text + below)
     assert [finding.heat for finding in found] == [told]
+
+
+@pytest.mark.parametrize(("last", "heat"), [(4, "amortized"), (40, "hot")])
+def test_flags_of_flags_are_not_followed_for_ever(last: int, heat: str) -> None:
+    """Each is asked twice by the next one: at 40 of them that would be a million million questions."""
+    flags = ["show0 = step % 10 == 0", *[f"show{n} = show{n - 1} and show{n - 1}" for n in range(1, last)]]
+    assert heats("\n        ".join([*flags, f"if show{last - 1}:"])) == [heat]

@@ -33,6 +33,7 @@ class Written:
         "keeps_each",
         "leaves",
         "looped",
+        "meanings",
         "meant",
         "moves",
         "nones",
@@ -79,6 +80,7 @@ class Written:
         self.passed: dict[str, bool] | None = None  # parameters that every call writes; and whether as a number
         self.wrapped: dict[str, tuple[str, ...]] | None = None  # what the call is given whose result a name holds
         self.indexed: dict[str, tuple[str, ...]] | None = None  # what each name indexes
+        self.meanings: dict[int, int] = {}  # how much each of its tests asks, by identity
         self.meant: dict[str, Held | None] = {}  # of the names asked for, the test that each holds
         self.own: dict[int, tuple[str, ...]] = {}  # of a method: what it asks an instance of a class for, by its serial
         self.imports: frozenset[str] | None = None  # the packages that it imports itself

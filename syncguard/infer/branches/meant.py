@@ -19,6 +19,7 @@ class Held(NamedTuple):
     anew: tuple[At, ...]
 
 
+LARGEST: Final = 64  # names that a test asks for: each is looked at for all that it stands for
 TESTS: Final = frozenset((*COMPARISONS, "is", "is not", "in", "not in"))
 
 
@@ -109,8 +110,22 @@ def _test(name: str, routine: Routine) -> Held | None:
     known = routine.written.meant
     if name not in known:
         parts = binders(routine).get(name, ())
-        known[name] = _held(name, parts[0], routine) if len(parts) == 1 else None
+        known[name] = None  # while we look at what that asks
+        held = _held(name, parts[0], routine) if len(parts) == 1 else None
+        known[name] = held if held is not None and _size(held.test, routine) <= LARGEST else None
     return known[name]
+
+
+def _size(test: Node, routine: Routine) -> int:
+    """How many names a test asks for, each with all that it stands for itself."""
+    sizes, size = routine.written.meanings, 0
+    for part in walk(test):
+        if type(part) is NAME:
+            held = _test(part.id, routine)
+            if held is not None and id(held.test) not in sizes:
+                sizes[id(held.test)] = _size(held.test, routine)
+            size += 1 if held is None else sizes[id(held.test)]
+    return size
 
 
 def _held(name: str, bind: Node, routine: Routine) -> Held | None:
