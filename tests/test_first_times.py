@@ -408,9 +408,9 @@ def test_the_first_turn_of_what_another_file_unrolls_in_its_steps() -> None:
     roll = """
 def unroll(model, x, n):
     for i in range(n):
-        x = x + model(x)
+        x = model(x)
         if i == 0:
-            x = x[x > 0]
+            x = x * x.max().item()
     return x
 """
     train = """
@@ -418,8 +418,18 @@ import torch
 from .roll import unroll
 
 
-def train(net, data, optimizer):
-    for x in torch.utils.data.DataLoader(data):
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = torch.nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+def train(data, optimizer):
+    net = Net().cuda()
+    for x, y in torch.utils.data.DataLoader(data):
         unroll(net, x.cuda(), 9).sum().backward()
         optimizer.step()
 """

@@ -25,7 +25,7 @@ from syncguard.read.walk import mentions, walk
 CONVERTS: Final = "where a number is given for a tensor"
 AMISS: Final = "where something is amiss, as it warns"
 UNDONE: Final = "where something is to be undone"
-SHOWN: Final = "to show what its test has waited for"
+SHOWN: Final = "to show what its test has found out of bounds"
 FALLBACK: Final = "where the data leave nothing to compute"
 
 
