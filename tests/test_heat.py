@@ -301,6 +301,8 @@ def test_a_range_that_the_steps_go_through_numbers_them(outer: str, inner: str, 
         ("def main():\n    unroll(model, x, n)", "amortized"),
         ("def main():\n    for x in xs:\n        unroll(model, x, n)", "amortized"),
         ("", "hot"),  # whoever calls it
+        ("def main():\n    run(unroll)\n    unroll(model, x, n)", "hot"),
+        ("def main():\n    for x in xs:\n        learn(unroll(model, x, n))\n\ndef learn(y):\n    y.backward()", "hot"),
         ("def main():\n    for x in xs:\n        unroll(model, x, n).backward()\n        opt.step()", "hot"),
         ("class Net(torch.nn.Module):\n    def forward(self, x):\n        return unroll(self.net, x, 9)", "hot"),
     ],

@@ -7,13 +7,15 @@ from typing import Final
 
 from syncguard.infer.branches.gates import SEVERAL, TURNS, takes
 from syncguard.infer.branches.rhythm import COUNTED, ranges
+from syncguard.infer.branches.ungiven import handed_about
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Context
 from syncguard.judge.calling import Calling, callers_of
+from syncguard.judge.paced import trained
 from syncguard.judge.seldom import script, started
 from syncguard.places import Places
 from syncguard.read.core import Loop, Node
-from syncguard.read.tags import CALL, CONST, LOOP
+from syncguard.read.tags import CALL, CONST, FUNCTION, LOOP
 
 OWN: Final = frozenset((*TURNS.values(), COUNTED))  # gates that tell of the turns of one call
 
@@ -36,12 +38,14 @@ def count_turns(routines: Sequence[Routine], places: Places) -> None:
 def lasts(context: Context, routine: Routine, calls: Sequence[Calling], places: Places) -> bool:
     """Whether what a gate says of the turns of a loop is true of the steps, as these calls of its function are made."""
     calls = [call for call in calls if call[0] is not routine]
-    looped = any(loop.reason for _, _, around in calls for loop in around.loops)
+    looped = any(_in_step(call, places) for call in calls)
     node = next((loop.node for loop in context.loops if loop.reason), None)
     if type(node) is not LOOP:
         return False
     if context.gate == COUNTED and node.iterable is not None and not ranges(node):
         return not looped  # it goes through the data
+    if type(routine.node) is not FUNCTION or routine.node.name in handed_about(routine.home):
+        return type(routine.node) is not FUNCTION
     whole = takes(node, places)
     if whole and _turns_long(node) and context.gate != COUNTED:
         return True
@@ -50,6 +54,17 @@ def lasts(context: Context, routine: Routine, calls: Sequence[Calling], places: 
     if not calls:
         return script(routine, places) or started(routine, places)
     return all(script(caller, places) for caller, _, _ in calls)
+
+
+def _in_step(call: Calling, places: Places) -> bool:
+    """Whether a call is made in a loop of steps, or in one that trains beside it, and not by the epoch."""
+    caller, _, around = call
+    loops = {loop.at for loop in around.loops}
+    if any(loop.reason for loop in around.loops):
+        return True
+    every = [(callee, context) for callee, calls in caller.calls.items() for _, context in calls] if loops else []
+    beside = [callee for callee, context in every if not loops.isdisjoint([loop.at for loop in context.loops])]
+    return any(not callee.steps and trained(callee, places, {}) for callee in beside)
 
 
 def _turns_long(loop: Loop) -> bool:
