@@ -404,6 +404,39 @@ def train(net, loader, optimizer):
     assert heat("if len(loader) == 0:\n            ") == "amortized"
 
 
+def test_the_first_turn_of_what_another_file_unrolls_in_its_steps() -> None:
+    roll = """
+def unroll(model, x, n):
+    for i in range(n):
+        x = model(x)
+        if i == 0:
+            x = x * x.max().item()
+    return x
+"""
+    train = """
+import torch
+from .roll import unroll
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = torch.nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+def train(data, optimizer):
+    net = Net().cuda()
+    for x, y in torch.utils.data.DataLoader(data):
+        unroll(net, x.cuda(), 9).sum().backward()
+        optimizer.step()
+"""
+    files = {"pkg/__init__.py": "", "pkg/roll.py": roll, "pkg/train.py": train}
+    assert found(files)["pkg/roll.py"].heat == "hot"
+
+
 @pytest.mark.parametrize(
     ("base", "moves", "heat"),
     [

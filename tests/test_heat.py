@@ -247,6 +247,7 @@ def test_the_first_step_is_one_of_many(test: str, heat: str) -> None:
         ("for k, (i, x) in enumerate(loader)", "i == 0", "hot"),
         ("for i in range(100)", "i == 0", "amortized"),
         ("for i in range(100)", "i > 0", "hot"),
+        ("for i in range(x)", "i == 0", "hot"),  # few of them, maybe, and for each batch
         ("for k in range(100)", "i == 0", "hot"),
     ],
 )
@@ -260,6 +261,7 @@ def test_the_number_of_a_step_tells_the_first_one(loop: str, test: str, heat: st
                     if i == 0:
                         print(model(x).item())
                 model(x).sum().backward()
+                model.optimizer.step()
         """
     assert heats(text.format(loop, test)) == [heat, "hot"]
 
@@ -285,8 +287,53 @@ def test_a_range_that_the_steps_go_through_numbers_them(outer: str, inner: str, 
                         out = model(out) + model(x).item()
                     out = model(out)
                     {learns}
+
+        if __name__ == "__main__":
+            for x in xs:
+                roll(model, x, data, many)
         """
     assert heats(text) == [heat]
+
+
+@pytest.mark.parametrize(
+    ("rest", "heat"),
+    [
+        ("def main():\n    unroll(model, x, n)", "amortized"),
+        ("def main():\n    for x in xs:\n        unroll(model, x, n)", "amortized"),
+        ("", "hot"),  # whoever calls it
+        ("def main():\n    run(unroll)\n    unroll(model, x, n)", "hot"),
+        ("def main():\n    for x in xs:\n        learn(unroll(model, x, n))\n\ndef learn(y):\n    y.backward()", "hot"),
+        ("def main():\n    for x in xs:\n        unroll(model, x, n).backward()\n        opt.step()", "hot"),
+        ("class Net(torch.nn.Module):\n    def forward(self, x):\n        return unroll(self.net, x, 9)", "hot"),
+    ],
+)
+def test_the_first_turn_of_what_a_step_unrolls_is_one_of_each(rest: str, heat: str) -> None:
+    text = """
+def unroll(model, x, n):
+    for i in range(n):
+        x = model(x)
+        if i == 0:
+            x = x * x.max().item()
+    return x
+
+"""
+    assert [one.heat for one in found(text + rest) if one.code == "SG201"] == [heat]
+
+
+@pytest.mark.parametrize(("test", "heat"), [("i == 0", "hot"), ("i == self.accum - 1", "hot"), ("i % 4 == 0", "hot")])
+def test_the_number_of_what_a_step_adds_up_makes_nothing_rare(test: str, heat: str) -> None:
+    text = f"""
+        class Trainer:
+            def train_step(self, x):
+                self.opt.zero_grad()
+                for i in range(self.accum):
+                    loss = self.net(x.cuda()).mean()
+                    loss.backward()
+                    if {test}:
+                        self.last = loss.item()
+                self.opt.step()
+        """
+    assert [one.heat for one in found(text) if one.code == "SG201"] == [heat]
 
 
 @pytest.mark.parametrize(
@@ -295,6 +342,7 @@ def test_a_range_that_the_steps_go_through_numbers_them(outer: str, inner: str, 
         ("print(x.max())", "amortized"),
         ('logger.info(f"{x.max()}")', "amortized"),
         ("print(y.max())", "hot"),
+        ("print(x.max(), y.max())", "hot"),
         ("x = x / x.max().item()", "hot"),
         ("self.seen += 1; print(x.max())", "hot"),
     ],
@@ -308,6 +356,36 @@ def test_what_is_shown_where_its_test_has_waited_for_it(shows: str, heat: str) -
                 return x
         """
     assert [one.heat for one in found(text) if one.code != "SG204"] == [heat]
+
+
+@pytest.mark.parametrize(
+    ("test", "heat"),
+    [
+        ("torch.min(x) < -1", "amortized"),
+        ("x.max().item() > 1.0", "amortized"),
+        ("x.min() < -1 or x.max() > 1", "amortized"),
+        ("x.min() < 0", "hot"),
+        ("x.max() > 0", "hot"),
+        ("x.max() < 1e6", "hot"),
+        ("x.min() < -1 or x.sum() > 1", "hot"),
+        ("x.sum() > 0", "hot"),
+        ("x.any()", "hot"),
+        ("torch.isfinite(x).all()", "hot"),
+        ("not x.isnan().any()", "hot"),
+        ("torch.is_tensor(x)", "hot"),
+        ("x.requires_grad", "hot"),
+        ("x.is_cuda", "hot"),
+    ],
+)
+def test_what_is_shown_of_the_odd_case_alone_is_rare(test: str, heat: str) -> None:
+    text = f"""
+        class Net(torch.nn.Module):
+            def forward(self, x: torch.Tensor):
+                if {test}:
+                    print(x.mean().item())
+                return x
+        """
+    assert [one.heat for one in found(text) if "mean" in one.message] == [heat]
 
 
 @pytest.mark.parametrize(
@@ -817,7 +895,12 @@ def test_around_what_generates_is_once_in_many_steps(name: str, call: str, heat:
     ("call", "heat"),
     [
         ("self.sampler(self.denoiser, x)", "amortized"),
-        ("sampling.sample_lms(model, x)", "amortized"),
+        ("self.sample_loop(model, x)", "amortized"),
+        ("sampling.sample_lms(model, x)", "hot"),  # one step of it, for all that it tells
+        ("self.euler_solver(self.denoiser, x)", "hot"),
+        ("odeint(self.denoiser, x)", "hot"),
+        ("self.sampler(self.actor, x)", "hot"),
+        ("sampler(self.denoiser, x)", "hot"),  # which has no loop
         ("self.sampler(x)", "hot"),  # of the next token
         ("self.blended(self.denoiser, x)", "hot"),
     ],
@@ -828,6 +911,9 @@ def test_around_what_is_handed_a_model_a_sample_runs_once(call: str, heat: str) 
             def sample(self, x: torch.Tensor, model):
                 y = {call}
                 return y * x.max().item()
+
+        def sampler(model, x):
+            return model(x)
         """
     assert heats(text) == [heat]
 

@@ -492,6 +492,38 @@ def test_a_test_that_is_given_a_name(test: str, heat: str) -> None:
     assert [one.heat for one in findings(text) if one.code == "SG201"] == [heat]
 
 
+@pytest.mark.parametrize(
+    ("loop", "calls", "heat"),
+    [
+        ("for x in xs:", "adapt(net, opt, xs, 8)", "amortized"),
+        ("for i in range(n):", "adapt(net, opt, xs, 8)", "amortized"),
+        ("for i in range(n):", "", "hot"),
+        ("for i in range(n):", "for one in xs:\n        adapt(net, opt, one, 8)", "hot"),
+        ("for x in xs:", "for one in torch.utils.data.DataLoader(xs):\n        adapt(net, opt, one, 8)", "hot"),
+    ],
+)
+def test_what_counts_itself_anew_in_each_step_runs_in_each(loop: str, calls: str, heat: str) -> None:
+    text = f"""
+import torch
+
+
+def adapt(net, opt, xs, n):
+    tries = 0
+    {loop}
+        loss = net(xs).mean()
+        loss.backward()
+        opt.step()
+        if tries < 8:
+            tries += 1
+            print(loss.item())
+
+
+def main():
+    {calls or "pass"}
+"""
+    assert [one.heat for one in findings(text) if one.code == "SG201"] == [heat]
+
+
 LAYERS = """
 import torch
 

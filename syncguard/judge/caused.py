@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from typing import Final, TypeVar
 
 from msgspec.structs import replace
@@ -10,7 +11,7 @@ from msgspec.structs import replace
 from syncguard.infer.causes import Cause, Causes
 from syncguard.infer.project import World
 from syncguard.infer.routine import Routine
-from syncguard.infer.sightings import Context
+from syncguard.infer.sightings import Context, Sighting
 from syncguard.infer.tell import Texts, snippet
 from syncguard.judge.calling import Callers
 from syncguard.judge.judge import judged
@@ -18,6 +19,7 @@ from syncguard.judge.leading import tests_around
 from syncguard.judge.opted import opted
 from syncguard.judge.put import put_behind
 from syncguard.judge.seldom import is_cold, script, test_file
+from syncguard.judge.turns import OWN, lasts
 from syncguard.judge.warmth import Warmth
 from syncguard.pack import Pack
 from syncguard.places import Places
@@ -83,10 +85,26 @@ def _findings(
     """One for each, of which several may stand at one place."""
     for cause in causes:
         warmth = Warmth("cold" if is_cold(cause.routine, world.places, cold) else "unknown")
-        finding = judged(cause.sighting, cause.routine, world, pack, warmth, text_of, Callers(cause.routine.home))
+        finding = judged(
+            _seen_from(cause, world.places), cause.routine, world, pack, warmth, text_of, Callers(cause.routine.home)
+        )
         if finding is not None:
             options = (*around_caller(cause, world, text_of, callers), *finding.options)
             yield replace(finding, because=passed(finding.because, cause, text_of), options=options)
+
+
+def _seen_from(cause: Cause, places: Places) -> Sighting:
+    """A sighting without a gate that speaks of the turns of one call, where the call that brings it about may be one of
+    many."""
+    seen, context = cause.sighting, cause.sighting.context
+    if context.gate not in OWN:
+        return seen
+    calls = [(cause.caller, at, around) for at, around in cause.caller.calls.get(cause.routine, ()) if at == cause.at]
+    if lasts(context, cause.routine, calls, places):
+        return seen
+    other = copy(seen)
+    other.context = Context(context.loops, "", context.failing, context.tests, context.off)
+    return other
 
 
 def around_caller(cause: Cause, world: World, text_of: Texts, callers: Callers) -> tuple[Fact, ...]:

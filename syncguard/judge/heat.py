@@ -34,6 +34,7 @@ from syncguard.judge.seldom import (
     test_file,
 )
 from syncguard.judge.stands_in import stands_in
+from syncguard.judge.turns import count_turns
 from syncguard.judge.warmth import BY_NAME, SELDOM, SUMS_UP, Warmth
 from syncguard.places import Places, matches
 from syncguard.read.core import At, Node
@@ -56,6 +57,7 @@ def warmths(
     programs(routines, places)
     training: dict[Routine, bool] = {}
     keep_time(routines, places, training)
+    count_turns(routines, places)
     remade = remakes(routines, places)
     setup = prepared(routines, places, hot, cold, remade)
     setup |= {one for one in behind_gates(routines, places, training) if not _named_hot(one, hot)}
@@ -168,8 +170,11 @@ def around_what(routine: Routine, context: Context, places: Places) -> str:
         return ""
     handed = [*_generating(node.body, places)]
     for callee, calls in routine.calls.items():
+        ats = [at for at, _ in calls]
         if callee is not routine and _has_generated(callee, places):
-            handed += [at for at, _ in calls]
+            handed += ats
+        elif type(callee.node) is FUNCTION and not any(type(part) is LOOP for part in walk(callee.node.body)):
+            handed = [at for at in handed if at not in ats]  # whatever its name says
     if not handed or any(loop.reason or around(loop.node.at, at) for loop in loops for at in handed):
         return ""
     return "what generates"
@@ -191,7 +196,7 @@ def _generating(body: tuple[Node, ...], places: Places) -> Iterator[At]:
         if type(part) is CALL:
             name = last_name(part.fn)
             handed = places.is_("hot", "samplers", name) and any(
-                places.is_("hot", "generators", last_name(arg)) for arg in part.args if type(arg) in (NAME, ATTR)
+                places.is_("hot", "sampled", last_name(arg)) for arg in part.args if type(arg) in (NAME, ATTR)
             )
             if handed or places.is_("hot", "generating", name):
                 yield part.at

@@ -11,7 +11,7 @@ from syncguard.infer.branches.meant import binders, plainly
 from syncguard.infer.branches.ranks import ranked
 from syncguard.infer.branches.remembers import ABOUT, refits, remembers
 from syncguard.infer.branches.rhythm import BACK, COUNTED, OUT, counted_out, leads_out, set_back
-from syncguard.infer.branches.subjects import last_name
+from syncguard.infer.branches.shown import is_tensor, shows, shows_it
 from syncguard.infer.branches.undoes import undoes
 from syncguard.infer.domain.sureness import number_sureness
 from syncguard.infer.domain.values import Const, Host, Named, Tensor, Value, options
@@ -19,13 +19,13 @@ from syncguard.infer.functions.annotations import promised
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, FUNCTION, LEAVE, LOOP, NAME, RUN, UPDATE
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, FUNCTION, LEAVE, LOOP, NAME, UPDATE
 from syncguard.read.walk import mentions, walk
 
 CONVERTS: Final = "where a number is given for a tensor"
 AMISS: Final = "where something is amiss, as it warns"
 UNDONE: Final = "where something is to be undone"
-SHOWN: Final = "to show what its test has waited for"
+SHOWN: Final = "to show what its test has found out of bounds"
 FALLBACK: Final = "where the data leave nothing to compute"
 
 
@@ -56,32 +56,12 @@ def excused(node: core.If, outcome: bool, frame: Frame) -> str:
 def fallback(test: Node, body: tuple[Node, ...], other: tuple[Node, ...], frame: Frame) -> bool:
     """Whether this arm of a test of tensors gives nothing but constants, and the other, or the rest of the block, goes
     on to compute: `if not found.any(): return torch.tensor(0.0, device=x.device)`."""
-    body = tuple([part for part in body if not _shows(part, frame)])
+    body = tuple([part for part in body if not shows(part, frame)])
     last = body[-1] if body else None
     leaves = type(last) is LEAVE and last.what == "return" and last.value is not None
     asks = (leaves or (body and other)) and (_of_data(test, frame) or (leaves and _counts_none(test, frame)))
     asks = asks or (bool(body) and type(last) is BIND and not other and _is_zero(test, frame))
     return bool(asks) and _told(body, frame) and not (other and _told(other, frame))
-
-
-def shows_it(test: Node, body: tuple[Node, ...], frame: Frame) -> bool:
-    """Whether an arm does nothing but show people what the test of it has read: `if x.min() < 0: print(x.min())`."""
-    if not body or type(body[0]) is not RUN:
-        return False
-    if not (all(_shows(part, frame) for part in body) and _of_data(test, frame)):
-        return False
-    asked = {part.id for part in walk(test) if type(part) is NAME and _is_tensor(part, frame)}
-    return any(type(part) is NAME and part.id in asked for one in body for part in walk(one))
-
-
-def _shows(part: Node, frame: Frame) -> bool:
-    """Whether a statement does nothing but tell people something: `print(x)`, `logger.info(x)`."""
-    match part:
-        case core.Run(value=core.Call(fn=core.Name(id=name))):
-            return name == "print"
-        case core.Run(value=core.Call(fn=core.Attr(of=of))):
-            return frame.world.places.is_("cold", "loggers", last_name(of).lower())
-    return False
 
 
 def converts(test: Node, outcome: bool, body: tuple[Node, ...], other: tuple[Node, ...], frame: Frame) -> bool:
@@ -187,7 +167,7 @@ def divides(inner: Node, outcome: bool, frame: Frame) -> bool:
         case core.Do(what="==" | "!=" | ">" | "<=" as what, args=(core.Name(id=name) as subject, core.Const(value=0))):
             node = frame.routine.node
             zero = (what in ("==", "<=")) is outcome and type(node) is FUNCTION
-            return zero and _is_tensor(subject, frame) and any(_by(part, name) for part in walk(node.body))
+            return zero and is_tensor(subject, frame) and any(_by(part, name) for part in walk(node.body))
     return False
 
 
@@ -216,7 +196,7 @@ def _of_data(test: Node, frame: Frame) -> bool:
             return _of_data(inner, frame)
         case core.Either(operands=operands):
             return any(_of_data(operand, frame) for operand in operands)
-    return _is_tensor(test, frame)
+    return is_tensor(test, frame)
 
 
 def _counts_none(test: Node, frame: Frame) -> bool:
@@ -238,17 +218,8 @@ def _is_zero(test: Node, frame: Frame) -> bool:
     """Whether a test asks if what was computed is exactly zero: `if best == 0.0`."""
     match test:
         case core.Do(what="truth", args=(core.Do(what="==", args=(of, core.Const(value=0))),)):
-            return _is_tensor(of, frame)
+            return is_tensor(of, frame)
     return False
-
-
-def _is_tensor(node: Node, frame: Frame) -> bool:
-    from syncguard.infer.expressions.evaluate import quiet_value
-
-    return any(
-        type(option) is Tensor or (type(option) is Host and option.read is not None)
-        for option in options(quiet_value(node, frame))
-    )
 
 
 def _told(body: tuple[Node, ...], frame: Frame) -> bool:

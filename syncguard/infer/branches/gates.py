@@ -14,7 +14,7 @@ from syncguard.infer.branches.moved_on import moved_on
 from syncguard.infer.branches.numbered import counts_parts
 from syncguard.infer.branches.ones import is_one
 from syncguard.infer.branches.queued import queued
-from syncguard.infer.branches.rhythm import MORE, OUT, SOME, number_of, raised, rest_of, timed, turned
+from syncguard.infer.branches.rhythm import MORE, OUT, SOME, number_of, raised, ranges, rest_of, timed, turned
 from syncguard.infer.branches.sorted_out import sorted_into
 from syncguard.infer.branches.subjects import last_name, value_at
 from syncguard.infer.branches.ungiven import UNMET, UNPROMISED, unmet, unpromised
@@ -34,6 +34,11 @@ ZERO: Final = "where it would divide by zero"
 LAST: Final = "at the last step"
 BROKEN: Final = "where a value is not finite"
 SEVERAL: Final = 10  # turns of a loop, of which one is seldom
+TURNS: Final = {  # the same, where the range of a loop alone says so: if it is a part of a step, each has such a turn
+    FIRST: "in the first turn of this loop",
+    SOME: "in some turns of this loop",
+    LAST: "in the last turn of this loop",
+}
 EPOCHS: Final = {
     EVERY: "in every n-th epoch, though there at each step",
     FIRST: "in the first epoch, though there at each step",
@@ -118,7 +123,7 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
             often = outcome or _measures(left, frame) or is_one(right, frame) or counts_parts(left, frame)
             return "" if often else _paced(EVERY, left, frame)
         case core.Do(what="&"):
-            return SOME if not outcome and _counts_steps(number_of(inner), frame) else ""
+            return _turn(SOME, inner, frame) if not outcome and _counts_steps(number_of(inner), frame) else ""
         case core.Do(what="==" | "!=" | ">" | "<" as what, args=(left, core.Const(value=0 | 1 as least))) if _counts(
             left, frame
         ):
@@ -144,7 +149,7 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
         case core.Do(what=">" | ">=" | "<" | "<=" as what, args=(left, right)) if _counts_steps(
             number_of(left), frame
         ) and frame.world.places.is_("gates", "totals", last_name(number_of(right)).lower()):
-            return LAST if (what in MORE) is outcome else ""
+            return _turn(LAST, left, frame) if (what in MORE) is outcome else ""
     return timed(inner, outcome, frame) or moved_on(inner, outcome, frame)
 
 
@@ -161,9 +166,14 @@ def _paced(gate: str, counted: Node, frame: Frame) -> str:
     """The same gate, or what is true of it where the epochs are counted in the loop that takes their steps."""
     loops, name = frame.context.loops, last_name(number_of(counted))
     if not loops or not loops[-1].reason or name in turned(loops[-1].node):
-        return gate
+        return _turn(gate, counted, frame)
     around = any(name in turned(loop.node) for loop in loops[:-1] if loop.steps)
     return EPOCHS[gate] if around or frame.world.places.is_("hot", "loop_epochs", name.lower()) else gate
+
+
+def _turn(gate: str, counted: Node, frame: Frame) -> str:
+    """The same gate, or that of the turns of a loop where nothing but its range says what is counted."""
+    return TURNS.get(gate, gate) if not _named_step(number_of(counted), frame) else gate
 
 
 def _divided(inner: core.Do, divided: Node, outcome: bool, frame: Frame) -> str:
@@ -292,30 +302,35 @@ def _finite(fn: Node, outcome: bool, frame: Frame) -> bool:
 
 def _counts_steps(node: Node, frame: Frame) -> bool:
     """Whether a name counts steps, and not the turns of a loop within one."""
+    return (_named_step(node, frame) or _counts_turns(node, frame)) and not counts_parts(node, frame)
+
+
+def _named_step(node: Node, frame: Frame) -> bool:
+    """Whether a name is that of a count, or numbers what the loop of the steps goes through."""
     loops = frame.context.loops
     named = frame.world.places.is_("gates", "counters", last_name(node).lower())
-    counted = named or (bool(loops) and _numbers(node, loops[-1].node))
-    steps = (counted and all(loop.reason for loop in loops)) or _counts_turns(node, frame)
-    return steps and not counts_parts(node, frame)
+    return (named or (bool(loops) and _numbers(node, loops[-1].node))) and all(loop.reason for loop in loops)
 
 
 def _counts_turns(node: Node, frame: Frame) -> bool:
-    """Whether a name is given by the range that the loop of the steps goes through, `for i in range(n)`. A loop in
-    another one that trains may be a part of its step."""
+    """Whether a name is given by the range that the loop of the steps goes through, `for i in range(n)`. A loop that
+    adds up gradients, or in another one that trains, may be a part of its step."""
     loops, places = frame.context.loops, frame.world.places
     held = loops[-1].node if loops and loops[-1].reason else None
-    if type(node) is not NAME or type(held) is not LOOP or not _ranges(held) or _turns_little(held):
+    if type(node) is not NAME or type(held) is not LOOP or not ranges(held) or _turns_little(held):
         return False
     outer = [loop.node for loop in loops[:-1] if loop.reason]
-    if outer and (trains(held.body, places) or not all(type(one) is LOOP and _ranges(one) for one in outer)):
+    if not all(type(one) is LOOP and ranges(one) and not trains(one.body, places) for one in outer):
+        return False
+    if trains(held.body, places) and not takes(held, places):
         return False
     return type(held.target) is NAME and held.target.id == node.id
 
 
-def _ranges(loop: core.Loop) -> bool:
-    """Whether a loop goes through a range of numbers."""
-    over = loop.iterable
-    return type(over) is CALL and type(over.fn) is NAME and over.fn.id == "range"
+def takes(loop: core.Loop, places: Places) -> bool:
+    """Whether an optimizer takes a step in a loop."""
+    hot = places.tables["hot"]
+    return any(one in loop.calls for one in hot["loop_takes"] if one not in hot["loop_clears"])
 
 
 def _turns_little(loop: core.Loop) -> bool:

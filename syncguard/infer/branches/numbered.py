@@ -46,11 +46,11 @@ def _within_step(name: str, frame: Frame) -> bool:
 
 def _of_a_step(name: str, frame: Frame) -> bool:
     """Whether a name counts the turns of a loop each of which adds up gradients, for a step that the loop around it
-    takes."""
+    takes, or the function."""
     loops, places = frame.context.loops, frame.world.places
-    inner = loops[-1].node if len(loops) > 1 else None
-    outer = loops[-2].node if len(loops) > 1 else None
-    if type(inner) is not LOOP or type(outer) is not LOOP or name not in turned(inner):
+    inner = loops[-1].node if loops else None
+    outer = loops[-2].node if len(loops) > 1 else frame.routine.node
+    if type(inner) is not LOOP or type(outer) not in (LOOP, FUNCTION) or name not in turned(inner):
         return False
     hot = places.tables["hot"]
     takes = [one for one in hot["loop_takes"] if one not in hot["loop_clears"]]

@@ -59,6 +59,12 @@ def turned(loop: Node) -> frozenset[str]:
     return frozenset([one.id for one in walk(target) if type(one) is NAME]) if target is not None else frozenset()
 
 
+def ranges(loop: Node) -> bool:
+    """Whether a loop goes through a range of numbers."""
+    over = loop.iterable if type(loop) is LOOP else None
+    return type(over) is CALL and type(over.fn) is NAME and over.fn.id == "range"
+
+
 def timed(inner: core.Do, outcome: bool, frame: Frame) -> str:
     """Whether this outcome of a comparison waits for a clock to go on, or for luck: `time.time() - last > 10`."""
     match inner:
