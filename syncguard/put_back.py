@@ -8,16 +8,23 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from itertools import takewhile
+from pathlib import PurePath
 from typing import Final
 
+from syncguard.brings import TAKES, bare
 from syncguard.infer.branches.begun import FIRST
 from syncguard.infer.branches.keeps import BUILDS
 from syncguard.judge.called import Function, Where, innermost, last_part
 from syncguard.judge.made import class_of
 from syncguard.kinship import Kinship
 from syncguard.places import Places
-from syncguard.texts import Files
+from syncguard.texts import Files, module_name, once
 
+STEPS: Final = re.compile(r"\.backward\(|\bopt\w*\.step\(")  # what takes one
+# What a name of a module stands for: `import pkg.net as name`, `from pkg import net as name`.
+BOUND: Final = re.compile(
+    r"^[ \t]*(?:import[ \t]+([\w.]+)|from[ \t]+[\w.]+[ \t]+import[ \t]+(\w+))[ \t]+as[ \t]+(\w+)", re.MULTILINE
+)
 KEEPS: Final = tuple([f"but only {gate}" for gate in (BUILDS, FIRST)])
 Calls = Mapping[str, tuple[Function, ...]]
 
@@ -91,29 +98,45 @@ class PutBack:
     def _made_anew(self, owner: Where) -> bool:
         """Whether each step makes an object of the class: in the body of its loop, or what runs at every step by its
         name."""
-        made = re.compile(rf"^([ \t]+)[\w.]+[ \t]*=[ \t]*(?:\w+\.)*{owner[1]}\(", re.MULTILINE)
+        made = re.compile(rf"^([ \t]+)[\w.]+[ \t]*=[ \t]*(?:([\w.]+)\.)?{owner[1]}\(", re.MULTILINE)
         for one in (owner[0], *self._naming(owner)):
             if self._files.has(one, made):
-                text = self._files.text(one)
+                text = bare(self._files.text(one))
                 for met in made.finditer(text):
                     line = text.count("\n", 0, met.end()) + 1
+                    if not _means(owner, met[2] or "", one, text) or self._is_left(one, line):
+                        continue
                     if self._in_steps(one, line, len(met[1]), text) or self._in_step(one, line, len(met[1]), text):
                         return True
         return False
 
+    def _is_left(self, path: str, line: int) -> bool:
+        """Whether nothing in its application names the function that a line stands in, or the class of that."""
+        function = innermost(self._calls.get(path, ()), line) if self._files.is_ours(path) else None
+        name = function.name.partition(".")[0] if function is not None else ""
+        if not name.isidentifier():
+            return False
+        having = self._files.naming({name}, self._files.home(path))[name]
+        return having == [path] and once(bare(self._files.text(path)), name)
+
     def _in_step(self, path: str, line: int, deep: int, text: str) -> bool:
-        """Whether a line stands in the body of a function that runs at every step by its name, behind no test."""
+        """Whether a line stands in the body of a function that runs at every step by its name, behind no test, and
+        around no loop of steps of its own: a generation takes many."""
         function = innermost(self._calls.get(path, ()), line)
-        return function is not None and self._steps(last_part(function.name)) and _at_first(function, deep, text)
+        if function is None or function.steps or function.leads or not self._steps(last_part(function.name)):
+            return False
+        return _at_first(function, deep, text)
 
     def _in_steps(self, path: str, line: int, deep: int, text: str) -> bool:
         """Whether a line stands in the body of a loop that takes the steps, behind no test; or so in a function that is
-        called there."""
+        called there, and has no such loop of its own."""
         function = innermost(self._calls.get(path, ()), line)
         if function is None:
             return False
         if _in_loop(function, line, deep, text):
             return True
+        if function.steps or function.leads:
+            return False
         return _at_first(function, deep, text) and self._called_in_steps((path, function.name), function)
 
     def _called_in_steps(self, where: Where, function: Function) -> bool:
@@ -144,7 +167,37 @@ def _in_loop(function: Function, line: int, deep: int, text: str) -> bool:
     """Whether a line of a function stands in the body of a loop that takes the steps, behind no test."""
     lines = text.split("\n")
     loops = {function.steps, *[call.step_line for call in function.calls if call.step]} - {0}
-    return any(_holds(lines[one - 1 : line], deep) for one in loops if one < line)
+    held = [one for one in loops if one < line and _holds(lines[one - 1 : line], deep)]
+    return any(all(not _is_around(one, other, lines) for other in loops) for one in held)
+
+
+def _is_around(loop: int, other: int, lines: list[str]) -> bool:
+    """Whether a loop stands around another one that takes the steps, as one over epochs, folds or seeds does: beside
+    that, it takes none."""
+    within = _body(loop, lines)
+    if other == loop or other not in within:
+        return False
+    inner = _body(other, lines)
+    return not any(STEPS.search(lines[one - 1]) for one in within if one not in inner)
+
+
+def _body(loop: int, lines: list[str]) -> range:
+    """The lines of a loop."""
+    end = loop + 1
+    while end <= len(lines) and (not lines[end - 1].strip() or _deep(lines[end - 1]) > _deep(lines[loop - 1])):
+        end += 1
+    return range(loop, end)
+
+
+def _means(owner: Where, dotted: str, path: str, text: str) -> bool:
+    """Whether a file means a class that it names so, alone or as what a module has: it takes it from nowhere else."""
+    own = {module_name(owner[0]), *PurePath(owner[0]).parent.parts}
+    if not dotted:
+        taken = [met[1] for met in TAKES.finditer(text) if re.search(rf"\b{owner[1]}\b", met[2])]
+        return all(not last or last in own for last in [one.rpartition(".")[2] for one in taken])
+    name = dotted.rpartition(".")[2]
+    bound = [met[1] or met[2] for met in BOUND.finditer(text) if met[3] == name]
+    return all(one.rpartition(".")[2] in own for one in bound or [name])
 
 
 def _holds(lines: list[str], deep: int) -> bool:
