@@ -58,8 +58,8 @@ def _brought_in(path: str, logs: str, home: str, files: Files, places: Places) -
         if not _logs(one, places):
             if files.has(one, brings):
                 return True
-        elif one != path and one.startswith(os.path.join(logs, "")) and files.has(one, beside):
-            if files.has(one, PROGRAM) and not any(_living(one, home, files, places)):
+        elif one.startswith(os.path.join(logs, "")) and files.has(one, beside) and files.has(one, PROGRAM):
+            if one != path and not [*_living(one, home, files, places)]:
                 return True
     return any(_starts(files.code(one), folder) for one in _naming(folder, home, files, places))
 
