@@ -55,12 +55,11 @@ def _brought_in(path: str, logs: str, home: str, files: Files, places: Places) -
     brings = re.compile(rf"^[ \t]*(?:from|import)\b[^\n]*\b{re.escape(folder)}\b", re.MULTILINE)
     beside = re.compile(rf"^[ \t]*(?:from|import)\b[^\n]*\b{re.escape(name)}\b", re.MULTILINE)
     for one in files.naming({name}, home)[name]:
-        if not _logs(one, places):
-            if files.has(one, brings):
-                return True
-        elif one.startswith(os.path.join(logs, "")) and files.has(one, beside) and files.has(one, PROGRAM):
-            if one != path and not [*_living(one, home, files, places)]:
-                return True
+        if not _logs(one, places) and files.has(one, brings):
+            return True
+        within = one != path and one.startswith(os.path.join(logs, "")) and files.has(one, beside)
+        if within and files.has(one, PROGRAM) and not [*_living(one, home, files, places)]:
+            return True
     return any(_starts(files.code(one), folder) for one in _naming(folder, home, files, places))
 
 

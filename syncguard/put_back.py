@@ -7,6 +7,7 @@ import ast
 import os
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import takewhile
 from pathlib import PurePath
 from typing import Final
@@ -21,6 +22,7 @@ from syncguard.places import Places
 from syncguard.texts import Files, module_name, once
 
 STEPS: Final = re.compile(r"\.backward\(|\bopt\w*\.step\(")  # what takes one
+UNSURE: Final = re.compile(r"\b(?:if|or|and|lambda|setdefault|get)\b")  # in a line that may make nothing
 # What a name of a module stands for: `import pkg.net as name`, `from pkg import net as name`.
 BOUND: Final = re.compile(
     r"^[ \t]*(?:import[ \t]+([\w.]+)|from[ \t]+[\w.]+[ \t]+import[ \t]+(\w+))[ \t]+as[ \t]+(\w+)", re.MULTILINE
@@ -34,6 +36,7 @@ class PutBack:
 
     def __init__(self, calls: Calls, kinship: Kinship, files: Files, places: Places) -> None:
         self._calls, self._kinship, self._files, self._places = calls, kinship, files, places
+        self._bare = lru_cache(maxsize=None)(lambda path: bare(files.text(path)))
 
     def at(self, where: Where, line: int) -> bool:
         """Whether another file does so to what a line of a method stands behind."""
@@ -98,16 +101,13 @@ class PutBack:
     def _made_anew(self, owner: Where) -> bool:
         """Whether each step makes an object of the class: in the body of its loop, or what runs at every step by its
         name."""
-        made = re.compile(rf"^([ \t]+)[\w.]+[ \t]*=[ \t]*(?:([\w.]+)\.)?{owner[1]}\(", re.MULTILINE)
         for one in (owner[0], *self._naming(owner)):
-            if self._files.has(one, made):
-                text = bare(self._files.text(one))
-                for met in made.finditer(text):
-                    line = text.count("\n", 0, met.end()) + 1
-                    if not _means(owner, met[2] or "", one, text) or self._is_left(one, line):
-                        continue
-                    if self._in_steps(one, line, len(met[1]), text) or self._in_step(one, line, len(met[1]), text):
-                        return True
+            text = self._bare(one)
+            for dotted, line in _making(owner[1], text):
+                deep = _outside(line, text.split("\n"))
+                often = self._in_steps(one, line, deep, text) or self._in_step(one, line, deep, text)
+                if often and _means(owner, dotted, text) and not self._is_left(one, line):
+                    return True
         return False
 
     def _is_left(self, path: str, line: int) -> bool:
@@ -117,7 +117,7 @@ class PutBack:
         if not name.isidentifier():
             return False
         having = self._files.naming({name}, self._files.home(path))[name]
-        return having == [path] and once(bare(self._files.text(path)), name)
+        return having == [path] and once(self._bare(path), name)
 
     def _in_step(self, path: str, line: int, deep: int, text: str) -> bool:
         """Whether a line stands in the body of a function that runs at every step by its name, behind no test, and
@@ -189,7 +189,31 @@ def _body(loop: int, lines: list[str]) -> range:
     return range(loop, end)
 
 
-def _means(owner: Where, dotted: str, path: str, text: str) -> bool:
+def _making(name: str, text: str) -> Iterator[tuple[str, int]]:
+    """Where code binds something that it makes of a class, whatever happens: what stands before the name, and the
+    line."""
+    named = "|".join({name, *re.findall(rf"\b{name}[ \t]+as[ \t]+(\w+)", text)})
+    made = re.compile(
+        rf"^[ \t]+[\w., \t]+(?::[^=\n]+)?=(?!=)[^\n#]*?(?<![\w.])(?:([\w.]+)\.)?(?:{named})\(.*", re.MULTILINE
+    )
+    for met in made.finditer(text):
+        if UNSURE.search(met[0]) is None:
+            yield met[1] or "", text.count("\n", 0, met.end()) + 1
+
+
+def _outside(line: int, lines: list[str]) -> int:
+    """How deep a line is in a text, or the `with` that it stands in."""
+    deep = _deep(lines[line - 1])
+    for number in range(line - 1, 0, -1):
+        one = lines[number - 1]
+        if one.strip() and _deep(one) < deep:
+            if not one.lstrip().startswith("with "):
+                break
+            deep = _deep(one)
+    return deep
+
+
+def _means(owner: Where, dotted: str, text: str) -> bool:
     """Whether a file means a class that it names so, alone or as what a module has: it takes it from nowhere else."""
     own = {module_name(owner[0]), *PurePath(owner[0]).parent.parts}
     if not dotted:

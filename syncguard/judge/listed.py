@@ -182,4 +182,5 @@ def only_looked_into(name: str, text: str) -> bool:
         rf"\{{{told}\}}",
     )
     rest = re.sub("|".join(reads), "", text, flags=re.MULTILINE)
-    return re.search(rf"\.{name}\b|\bgetattr\([^,()]+,\s*[\"']{name}[\"']", rest) is None
+    asked = rf"\bgetattr\([^,()]+,\s*[\"']{name}[\"']|\bgetattr\([^()\n]*\)\.(?:append|extend|insert|add|update)\("
+    return re.search(rf"\.{name}\b|{asked}", rest) is None
