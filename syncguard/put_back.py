@@ -22,7 +22,9 @@ from syncguard.places import Places
 from syncguard.texts import Files, module_name, once
 
 STEPS: Final = re.compile(r"\.backward\(|\bopt\w*\.step\(")  # what takes one
-UNSURE: Final = re.compile(r"\b(?:if|or|and|lambda|setdefault|get)\b")  # in a line that may make nothing
+UNSURE: Final = re.compile(r"\b(?:if|or|and|lambda|setdefault|get)\b")  # before what may not be made, or not be kept
+WHERE: Final = re.compile(r"[ \t]*if\b")  # the same, behind it
+BRACKETS: Final = re.compile(r"\([^()\n]*\)")
 # What a name of a module stands for: `import pkg.net as name`, `from pkg import net as name`.
 BOUND: Final = re.compile(
     r"^[ \t]*(?:import[ \t]+([\w.]+)|from[ \t]+[\w.]+[ \t]+import[ \t]+(\w+))[ \t]+as[ \t]+(\w+)", re.MULTILINE
@@ -183,7 +185,7 @@ def _is_around(loop: int, other: int, lines: list[str]) -> bool:
 
 def _body(loop: int, lines: list[str]) -> range:
     """The lines of a loop."""
-    end = loop + 1
+    end = loop + _header(lines[loop - 1 :])
     while end <= len(lines) and (not lines[end - 1].strip() or _deep(lines[end - 1]) > _deep(lines[loop - 1])):
         end += 1
     return range(loop, end)
@@ -194,11 +196,14 @@ def _making(name: str, text: str) -> Iterator[tuple[str, int]]:
     line."""
     named = "|".join({name, *re.findall(rf"\b{name}[ \t]+as[ \t]+(\w+)", text)})
     made = re.compile(
-        rf"^[ \t]+[\w., \t]+(?::[^=\n]+)?=(?!=)[^\n#]*?(?<![\w.])(?:([\w.]+)\.)?(?:{named})\(.*", re.MULTILINE
+        rf"^([ \t]+[\w., \t]+(?::[^=\n]+)?=(?!=)[^\n#]*?)(?<![\w.])(?:([\w.]+)\.)?(?:{named})(\(.*)", re.MULTILINE
     )
     for met in made.finditer(text):
-        if UNSURE.search(met[0]) is None:
-            yield met[1] or "", text.count("\n", 0, met.end()) + 1
+        behind = met[3]
+        while (less := BRACKETS.sub("", behind)) != behind:
+            behind = less
+        if UNSURE.search(met[1]) is None and WHERE.match(behind) is None:
+            yield met[2] or "", text.count("\n", 0, met.end()) + 1
 
 
 def _outside(line: int, lines: list[str]) -> int:
@@ -226,9 +231,14 @@ def _means(owner: Where, dotted: str, text: str) -> bool:
 
 def _holds(lines: list[str], deep: int) -> bool:
     """Whether a loop, with the lines behind it up to one that is so deep, has that in its own body."""
-    begin = next((number for number, one in enumerate(lines, 1) if one.partition("#")[0].rstrip().endswith(":")), 0)
-    body = [_deep(one) for one in lines[begin:] if one.strip()]
+    body = [_deep(one) for one in lines[_header(lines) :] if one.strip()]
     return bool(body) and _deep(lines[0]) < body[0] == deep and min(body) > _deep(lines[0])
+
+
+def _header(lines: list[str]) -> int:
+    """How many lines the head of a block takes."""
+    ends = (number for number, one in enumerate(lines, 1) if one.partition("#")[0].rstrip().endswith(":"))
+    return next(ends, 0)
 
 
 def _at_first(function: Function, deep: int, text: str) -> bool:

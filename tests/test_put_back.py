@@ -110,6 +110,7 @@ def test_what_each_step_makes_anew_keeps_nothing(kept: dict[str, str]) -> None:
         ("own = [Net() for _ in range(2)]", "hot"),
         ("own = Sequential(Net())", "hot"),
         ("with off():\n            own = Net()", "hot"),
+        ("own = Net(x.get(1) or 2, (3 if x else 4))", "hot"),
         ("own = own or Net()", "amortized"),
         ("own = Net() if x is None else own", "amortized"),
         ("own = kept.setdefault(1, Net())", "amortized"),
@@ -120,7 +121,7 @@ def test_what_each_step_makes_anew_keeps_nothing(kept: dict[str, str]) -> None:
 def test_a_line_that_may_make_another_one(each: str, told: str) -> None:
     parts = {"of": "object", "before": "pass", "each": each, "behind": "pass"}
     assert heat(TABLE, TRAIN.format(**parts)) == told
-    renamed = TRAIN.format(**parts).replace("Net()", "Own()").replace("import Net", "import Net as Own")
+    renamed = TRAIN.format(**parts).replace("Net(", "Own(").replace("import Net", "import Net as Own")
     assert heat(TABLE, renamed) == told
     assert heat(TABLE, TRAIN.format(**parts).replace("from .net", "from elsewhere")) == "amortized"
 
@@ -143,7 +144,9 @@ def train(loader, optimizer):
 
 @pytest.mark.parametrize(("at", "told"), [("fold", "amortized"), ("epoch", "amortized"), ("each", "hot")])
 def test_a_loop_around_that_of_the_steps_takes_none(at: str, told: str) -> None:
-    assert heat(TABLE, AROUND.format(**{"fold": "pass", "epoch": "pass", "each": "pass", at: "net = Net()"})) == told
+    text = AROUND.format(**{"fold": "pass", "epoch": "pass", "each": "pass", at: "net = Net()"})
+    assert heat(TABLE, text) == told
+    assert heat(TABLE, text.replace("in loader:", "in tqdm(\n                loader\n            ):")) == told
 
 
 GENERATES = """
