@@ -27,6 +27,7 @@ from syncguard.judge.gated import gated
 from syncguard.judge.giving import Given
 from syncguard.judge.idle import idle
 from syncguard.judge.led_there import There
+from syncguard.judge.listed import only_looked_into
 from syncguard.judge.made import bare as plain
 from syncguard.judge.made import class_of, made_behind, made_on_host, namers, with_options
 from syncguard.judge.made_with import made_with, unless_made_with
@@ -62,6 +63,7 @@ from syncguard.turned_outside import UNSEEN, is_set, turned_outside
 from syncguard.unheard import unheard
 from syncguard.unnamed import astray, is_handed_on, left_to, lonely, uncalled, unnamed
 
+CODE: Final = (".py", ".pyx", ".ipynb")
 GIVEN: Final = "` is not None"
 SENDS: Final = ("copy-to-device", "host-data", "built-on-host", "host-index")  # rules of what goes to the device
 Calls = Mapping[str, tuple[Function, ...]]
@@ -94,6 +96,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     left: Left  # what is never set of the objects that these files make
     for_others: Callable[[Where], bool]  # whether a class is said to be there for others
     set_outside: Callable[[Where, str], bool]  # whether another file gives an object of it such an attribute
+    grown: Callable[[Where, str], bool]  # whether a file may put more into such an attribute
     asks_for: Callable[[Where, str], bool]  # whether another file that names a class has this name as well
     turned: Callable[[Fact, Where, str], bool]  # whether a file sets an option, of a class or of a method of it
     demanded: Callable[[Fact, Where], bool]  # whether an option has no default, and a file gives it
@@ -144,7 +147,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
             own = class_of(where)
             gifts = self.gifts(own)
             finding = unless_made_with(
-                finding, own, made_so, gifts, self.for_others, self.set_outside, self._asked_outside
+                finding, own, made_so, gifts, self.for_others, self.set_outside, self._asked_outside, self.grown
             )
         if finding.heat != "unknown":
             return finding
@@ -303,6 +306,7 @@ def elsewhere(
         left=left_by_makers(calls),
         for_others=lambda where: _is_for_others(where, calls, files, places),
         set_outside=lambda where, name: _is_set_outside(where, name, files),
+        grown=lambda where, name: _may_grow(where, name, files, places),
         asks_for=lambda where, name: _is_asked_outside(where, name, files, places),
         put_back=PutBack(calls, kinship, files, places).at,
         copied=lru_cache(maxsize=None)(lambda path: copied(path, files, places)),
@@ -378,6 +382,14 @@ def _is_set_outside(where: Where, name: str, files: Files) -> bool:
     others = [one for one in naming[owner] if one != path]
     return is_set(name, [one for one in naming[name] if one != path], files) or any(
         files.has(one, UNSEEN) for one in others
+    )
+
+
+def _may_grow(where: Where, name: str, files: Files, places: Places) -> bool:
+    """Whether a file of the package, but for tests, does more with an attribute of this name than to look into it."""
+    having = {where[0], *files.naming({name}, files.home(where[0]))[name]}
+    return any(
+        one.endswith(CODE) and not places.is_test(one) and not only_looked_into(name, files.code(one)) for one in having
     )
 
 

@@ -69,3 +69,28 @@ def test_what_lives_stays_as_it_is_and_the_copy_says_of_what_it_is_one() -> None
 )
 def test_what_code_brings_in_out_of_the_folder_is_run(more: dict[str, str], expected: str) -> None:
     assert heats({**HERE, "log/first/net.py": NET, **more})["log/first/net.py"] == expected
+
+
+SYS = "import sys\nfrom pathlib import Path\n"
+PROGRAM = "from net import Net\n\nif __name__ == '__main__':\n    Net()(1)\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"run.sh": "python log/first/net.py\n"}, "hot"),
+        ({"run.sh": "cd log/first && python net.py\n"}, "hot"),
+        ({"run.sh": "PYTHONPATH=log python train.py\n"}, "hot"),
+        ({"run.sh": "python train.py --out log/first\n"}, "cold"),
+        ({"run.sh": "cp models/net.py log/first/net.py\n"}, "cold"),
+        ({"Makefile": "all:\n\tpython -m log.first.net\n"}, "hot"),
+        ({"lead.py": "import os, runpy\nrunpy.run_path(os.path.join('log', 'net.py'))\n"}, "hot"),
+        ({"lead.py": SYS + "sys.path.insert(0, 'log/first')\n"}, "hot"),
+        ({"lead.py": SYS + "logs = Path('log')\nfirst = logs / 'first'\nsys.path.insert(0, str(first))\n"}, "hot"),
+        ({"lead.py": SYS + "logs = Path('log')\nsys.path.insert(0, 'models')\n"}, "cold"),
+        ({"log/first/run.py": PROGRAM}, "hot"),
+        ({"log/first/run.py": PROGRAM, "run.py": PROGRAM}, "cold"),  # a copy as well
+    ],
+)
+def test_what_is_started_there_or_loaded_is_run(more: dict[str, str], expected: str) -> None:
+    assert heats({**HERE, "log/first/net.py": NET, **more})["log/first/net.py"] == expected

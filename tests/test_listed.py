@@ -61,6 +61,12 @@ def heat(use: dict[str, str] | None = None, files: dict[str, str] | None = None,
         ({"kinds": "['boxes']", "then": "if had: kinds.append(had)"}, HOT),
         ({"kinds": "['boxes']", "then": "kinds.extend(had)"}, HOT),
         ({"kinds": "['boxes']", "then": "kinds += had"}, HOT),
+        ({"kinds": "['boxes']", "then": "if len(kinds) > 1 or 'boxes' in kinds: print(kinds)"}, SELDOM),
+        ({"kinds": "['boxes']", "then": "more(kinds)"}, HOT),
+        ({"kinds": "['boxes']", "then": "also = kinds"}, HOT),
+        ({"kinds": "['boxes']", "then": "kinds[:] = had"}, HOT),
+        ({"kinds": "['boxes']", "then": "had = {'kinds': kinds}"}, HOT),
+        ({"then": "more(kinds)"}, SELDOM),  # a tuple
         ({"kinds": "['boxes']", "more": "kinds"}, SELDOM),
         ({"passed": "had"}, HOT),
         ({"passed": "*had"}, HOT),
@@ -85,6 +91,39 @@ def test_what_no_object_lists_is_not_asked_for(use: dict[str, str], expected: st
 )
 def test_nor_where_another_file_may_ask_for_it(file: str, expected: str) -> None:
     assert heat(files={"pkg/more.py": file}) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("self.rows = {kind: [] for kind in kinds}", SELDOM),
+        ("self.many = len(self.kinds) > 1 and 'boxes' in self.kinds", SELDOM),
+        ("if 'all' in kinds: self.kinds.extend(['points'])", HOT),
+        ("kinds.append('points')", HOT),
+        ("kinds += ['points']", HOT),
+        ("self.kinds[:] = ['points']", HOT),
+        ("more(self.kinds)", HOT),
+        ("more(kinds)", HOT),
+        ("rows = self.kinds", HOT),
+    ],
+)
+def test_nor_where_the_object_puts_more_into_it(line: str, expected: str) -> None:
+    scores = SCORES.replace("self.wide = wide", f"self.wide = wide\n        {line}").replace("{given}", "kind")
+    assert heat(files={"pkg/scores.py": scores}) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("return [kind for kind in scores.kinds]", SELDOM),
+        ("scores.kinds.append('points')", HOT),
+        ("scores.kinds[:] = ['points']", HOT),
+        ("widen(scores.kinds)", HOT),
+        ("getattr(scores, 'kinds').append('points')", HOT),
+    ],
+)
+def test_nor_where_another_file_does(line: str, expected: str) -> None:
+    assert heat(files={"pkg/more.py": f"from .scores import Scores\ndef more(scores: Scores): {line}\n"}) == expected
 
 
 @pytest.mark.parametrize("given", ["'points'", "kind or 'points'", "*[kind]"])

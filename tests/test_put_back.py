@@ -102,6 +102,88 @@ def test_what_each_step_makes_anew_keeps_nothing(kept: dict[str, str]) -> None:
     assert heat(kept, above.format(name="forward", does="if x is None:\n            self.own = Net()")) == "amortized"
 
 
+@pytest.mark.parametrize(
+    ("each", "told"),
+    [
+        ("own, other = Net(), None", "hot"),
+        ("own: Net = Net()", "hot"),
+        ("own = [Net() for _ in range(2)]", "hot"),
+        ("own = Sequential(Net())", "hot"),
+        ("with off():\n            own = Net()", "hot"),
+        ("own = Net(x.get(1) or 2, (3 if x else 4))", "hot"),
+        ("own = own or Net()", "amortized"),
+        ("own = Net() if x is None else own", "amortized"),
+        ("own = kept.setdefault(1, Net())", "amortized"),
+        ("own = other.Net()", "amortized"),
+        ('"""\n        own = Net()\n        """', "amortized"),
+    ],
+)
+def test_a_line_that_may_make_another_one(each: str, told: str) -> None:
+    parts = {"of": "object", "before": "pass", "each": each, "behind": "pass"}
+    assert heat(TABLE, TRAIN.format(**parts)) == told
+    renamed = TRAIN.format(**parts).replace("Net(", "Own(").replace("import Net", "import Net as Own")
+    assert heat(TABLE, renamed) == told
+    assert heat(TABLE, TRAIN.format(**parts).replace("from .net", "from elsewhere")) == "amortized"
+
+
+AROUND = """
+from .net import Net
+
+
+def train(loader, optimizer):
+    for fold in range(5):
+        {fold}
+        for epoch in range(3):
+            {epoch}
+            for x in loader:
+                {each}
+                net(x).sum().backward()
+                optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("at", "told"), [("fold", "amortized"), ("epoch", "amortized"), ("each", "hot")])
+def test_a_loop_around_that_of_the_steps_takes_none(at: str, told: str) -> None:
+    text = AROUND.format(**{"fold": "pass", "epoch": "pass", "each": "pass", at: "net = Net()"})
+    assert heat(TABLE, text) == told
+    assert heat(TABLE, text.replace("in loader:", "in tqdm(\n                loader\n            ):")) == told
+
+
+GENERATES = """
+import torch
+from torch import nn
+from .net import Net
+
+
+class Speaker(nn.Module):
+    @torch.no_grad()
+    def generate(self, ids, n):
+        own = Net()
+        for _ in range(n):
+            out = own(self.of(ids))
+            ids = torch.cat([ids, out], 0)
+        return ids
+
+
+def speak(speaker: Speaker, loader):
+    for x in loader:
+        speaker.generate(x, 100)
+"""
+
+
+def test_what_a_generation_makes_before_its_loop_lasts_for_it() -> None:
+    assert heat(TABLE, GENERATES) == "amortized"
+
+
+def test_what_nothing_in_its_application_names_makes_nothing() -> None:
+    bench = "from net import Net\n\n\ndef bench(loader):\n    for x in loader:\n        own = Net()\n        own(x)\n"
+    train = TRAIN.replace(".net", "net").format(of="Net", before="pass", each="pass", behind="pass")
+    files = {"README.md": "", "requirements.txt": "torch", "net.py": KEPT.format(**TABLE), "other.py": ""}
+    files["train.py"] = f"import argparse\n{train}\n\nif __name__ == '__main__':\n    train(Net(), [], None)\n"
+    assert found({**files, "bench.py": bench})["net.py"].heat == "amortized"
+    assert found({**files, "bench.py": bench + "\n\nbench([])\n"})["net.py"].heat == "hot"
+
+
 def test_what_is_emptied_by_made_up_names_is_emptied() -> None:
     text = (
         KEPT.format(**TABLE)
@@ -177,7 +259,7 @@ class Net(nn.Module):
     def forward(self, x: torch.Tensor, t: int):
         n = x.shape[1]
         if {test}:
-            self.table = self.mask = torch.ones(n, n, device=x.device) * x.sum().item()
+            self.table = self.mask = torch.ones({size}, n, device=x.device) * x.sum().item()
             self.last = t
         return x * self.table
 
@@ -200,9 +282,10 @@ def sample(net: Net, x):
         ({"test": "self.mask.shape[0] < n"}, "amortized"),
         ({"test": "self.mask.shape[0] < n", "makes": "torch.cat([x, y], 1)"}, "hot"),
         ({"test": "self.mask.shape[0] < n", "makes": "torch.cat([x, y], 1)", "first": "2048, 2048"}, "amortized"),
+        ({"test": "self.mask.shape[0] < n", "makes": "torch.cat([x, y], 1)", "size": "2 * n"}, "amortized"),
     ],
 )
 def test_what_is_another_one_in_each_turn_is_built_there(parts: dict[str, str], told: str) -> None:
-    usual = {"test": "self.table is None or self.last != t", "turn": "t", "makes": "y", "first": "0, 0"}
+    usual = {"test": "self.table is None or self.last != t", "turn": "t", "makes": "y", "first": "0, 0", "size": "n"}
     files = {"pkg/__init__.py": "", "pkg/net.py": STEPS.format(**usual | parts)}
     assert found(files)["pkg/net.py"].heat == told

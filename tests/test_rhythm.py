@@ -176,6 +176,22 @@ def test_now_and_then(test):
 
 
 @pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("args.print_freq = len(args.rows) // 10", "amortized"),
+        ("args.print_freq *= 10", "amortized"),
+        ("args.print_freq = max(args.print_freq, 50)", "amortized"),
+        ("args.print_freq = max(1, int(args.print_freq))", "hot"),
+        ("args.save_freq = 50", "hot"),
+        ("setattr(args, 'print_freq', 50)", "amortized"),
+        ("parser.set_defaults(print_freq=50)", "amortized"),
+    ],
+)
+def test_a_setting_that_its_file_sets_anew(line: str, told: str) -> None:
+    assert heats("if step % args.print_freq == 0:", "", "", "def settle(args):", f"    {line}") == [told]
+
+
+@pytest.mark.parametrize(
     "test",
     [
         "if step != 3:",

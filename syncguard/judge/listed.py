@@ -4,6 +4,7 @@ expression in, the texts out of which it lists none but some."""
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import msgspec
@@ -19,10 +20,15 @@ from syncguard.judge.calling import call_at
 from syncguard.judge.defaults import Place, bound
 from syncguard.read import core
 from syncguard.read.core import At, Node
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION, LOOP, NAME
-from syncguard.read.walk import around, walk
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION, LOOP, NAME, SEQ
+from syncguard.read.walk import around, everything, walk
 
 LISTS: Final = ("tuple", "list", "set", "sorted")
+LOOKS: Final = ("len", "isinstance", "enumerate", "print", "str", "repr", "any", "all", "frozenset")
+GROWS: Final = ("append", "add")
+COUNTS: Final = ("index", "count", "copy")
+KNOWN: Final = GROWS + COUNTS
+READS: Final = LISTS + LOOKS
 DEEPEST: Final = 3  # calls and names that an expression is followed through
 
 
@@ -118,13 +124,63 @@ def _of_name(name: str, at: At, home: Home, deep: int) -> tuple[str, ...]:
     if routine is None or type(bind) is not BIND or len(bind.targets) != 1 or type(bind.targets[0]) is not NAME:
         return ()
     texts = texts_of(bind.value, home, deep + 1) if bind.value is not None else ()
+    if texts and not (_is_fixed(bind.value) or only_read(name, routine, (at, bind.targets[0].at), KNOWN)):
+        return ()
     for part in walk(routine.node.body) if texts and type(routine.node) is FUNCTION else ():
         if type(part) is CALL and type(part.fn) is ATTR and type(part.fn.of) is NAME and part.fn.of.id == name:
             put = part.args[0] if len(part.args) == 1 else None
-            if part.fn.name not in ("append", "add", "index", "count"):
+            if part.fn.name not in KNOWN:
                 return ()
-            if part.fn.name in ("append", "add"):
+            if part.fn.name in GROWS:
                 if type(put) is not CONST or not isinstance(put.value, str):
                     return ()
                 texts = (*texts, put.value)
     return texts
+
+
+def _is_fixed(value: Node | None) -> bool:
+    """Whether this is a tuple, which nobody puts anything into."""
+    if type(value) is SEQ:
+        return value.kind == "tuple"
+    return type(value) is CALL and type(value.fn) is NAME and value.fn.id in ("tuple", "frozenset")
+
+
+def only_read(name: str, routine: Routine, besides: tuple[At, ...], methods: tuple[str, ...] = COUNTS) -> bool:
+    """Whether a function does no more with what a name holds than to go through it, look into it or call some methods
+    of it, but at some places: whom it is handed to may put more into it."""
+    parts = everything(routine.node.body)
+    read = [part for part in parts if type(part) is NAME and part.id == name and part.at not in besides]
+    return len(read) == sum([len(_only_reads(name, part, methods)) for part in parts])
+
+
+def _only_reads(name: str, part: Node, methods: tuple[str, ...]) -> list[Node]:
+    """The places of a piece that only read what a name holds."""
+    match part:
+        case core.Call(fn=core.Attr(of=of, name=method)) if method in methods:
+            told = [of]
+        case core.Call(fn=core.Name(id=fn), args=args) if fn in READS:
+            told = [*args]
+        case core.Loop(iterable=over) if over is not None:
+            told = [over]
+        case core.Comp(clauses=clauses):
+            told = [of for _, of, _ in clauses]
+        case core.Do(what=what, args=args) if what in ("in", "not in"):
+            told = [*args[-1:]]
+        case _:
+            return []
+    return [one for one in told if type(one) is NAME and one.id == name]
+
+
+def only_looked_into(name: str, text: str) -> bool:
+    """Whether code does no more with attributes of a name than to set them, go through them and look into them."""
+    told = rf"[\w.\[\]]*\.{name}\b"
+    reads = (
+        rf"\bin[ \t]+{told}(?=[ \t]*(?:[:\])]|$|if\b|and\b|or\b))",
+        rf"\b(?:{'|'.join(READS)})\({told}[,)]",
+        rf"{told}[ \t]*(?:[=!]=|=)",
+        rf"{told}\.(?:{'|'.join(COUNTS)})\(",
+        rf"\{{{told}\}}",
+    )
+    rest = re.sub("|".join(reads), "", text, flags=re.MULTILINE)
+    asked = rf"\bgetattr\([^,()]+,\s*[\"']{name}[\"']|\bgetattr\([^()\n]*\)\.(?:append|extend|insert|add|update)\("
+    return re.search(rf"\.{name}\b|{asked}", rest) is None

@@ -24,7 +24,7 @@ from syncguard.judge.calling import Callers
 from syncguard.judge.defaults import Place
 from syncguard.judge.denied import comes_out
 from syncguard.judge.fields import all_stored
-from syncguard.judge.listed import must_list, texts_of
+from syncguard.judge.listed import must_list, only_read, texts_of
 from syncguard.judge.settled import COMPARE
 from syncguard.read import core
 from syncguard.read.core import Call, Node, Param
@@ -61,7 +61,7 @@ def _asks(context: Context, owner: ClassInfo, place: Place, text_of: Texts) -> t
             name = _argument(kept, owner, place) if kept is not None else ""
             if name:
                 found.append(Ask(name, what, value, outcome, snippet(test.at, lines), test.at[0]))
-    listed = [(one, _argument(one.attribute, owner, place)) for one in must_list(context, owner, place)]
+    listed = [(one, _argument(one.attribute, owner, place, whole=True)) for one in must_list(context, owner, place)]
     found += [Ask(to, LISTS, one.text, True, f"{one.attribute.path} lists it", one.line) for one, to in listed if to]
     return tuple(found)
 
@@ -77,8 +77,8 @@ def _asked(test: Node) -> tuple[core.Attr | None, str, bool | int | float | str 
     return None, "", None
 
 
-def _argument(kept: core.Attr, owner: ClassInfo, place: Place) -> str:
-    """The argument of the constructor that an attribute is, whatever happens."""
+def _argument(kept: core.Attr, owner: ClassInfo, place: Place, whole: bool = False) -> str:
+    """The argument of the constructor that an attribute is, whatever happens; as a whole, where it puts nothing in."""
     stored = all_stored(owner, kept.name, place)
     if len(stored) != 1 or kept.name in place.callers.set:
         return ""
@@ -93,7 +93,9 @@ def _argument(kept: core.Attr, owner: ClassInfo, place: Place) -> str:
         return ""
     named = any(param.name == value.id for param in maker.node.params)
     sure = any(part is one for one in maker.node.body)
-    return value.id if named and sure and steady(value.id, maker) else ""
+    if not (named and sure and steady(value.id, maker)):
+        return ""
+    return value.id if not whole or only_read(value.id, maker, (value.at,)) else ""
 
 
 def gives_all(calls: list[Call], params: tuple[Param, ...], places: list[Param], home: Home) -> tuple[Gift, ...]:
@@ -149,9 +151,11 @@ def unless_made_with(
     for_others: Callable[[Where], bool],
     set_outside: Callable[[Where, str], bool],
     asked_outside: Callable[[Finding, int], bool],
+    grown: Callable[[Where, str], bool],
 ) -> Finding:
     """The finding, as often as it was said to run unless all that makes an object of its class, which is there for
-    nobody else, gives it what does not lead there; nor may another file ask the object for that itself."""
+    nobody else, gives it what does not lead there; nor may another file ask the object for that itself, or any put
+    more into what it lists."""
     if finding.heat not in ("hot", "unknown"):
         return finding
     for ask in asks:
@@ -161,7 +165,8 @@ def unless_made_with(
                 continue
             if comes_out(ask, gift) is (not ask.outcome) and not for_others(own):
                 attribute = ask.text.partition("self.")[2].partition(" ")[0]
-                if not set_outside(own, attribute) and not (listed and asked_outside(finding, ask.line)):
+                more = listed and (asked_outside(finding, ask.line) or grown(own, attribute))
+                if not set_outside(own, attribute) and not more:
                     value = list(gift.texts) if listed else gift.value
                     told = f"but all that makes `{own[1]}` makes it with `{gift.name}={value!r}`"
                     return replace(finding, heat="amortized", hot_path=(*finding.hot_path, Fact(told, ask.line)))

@@ -13,7 +13,7 @@ from syncguard.infer.stores import registered
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, INDEX, LOOP, NAME, SEQ
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, INDEX, LOOP, NAME, SEQ
 from syncguard.read.walk import walk
 
 
@@ -23,7 +23,36 @@ def lengthens(wanted: Node, table: Node, frame: Frame) -> bool:
     kept = of.of if type(of) is ATTR and type(of.of) is ATTR else None
     if kept is None or type(wanted) is not NAME or not _is_length(wanted.id, frame):
         return False
+    if not _fits(wanted.id, kept, frame):
+        return False
     return any(_grows(loop, frame.world.places) for loop in _loops(frame)) and _empty_at_first(kept.name, frame)
+
+
+def _fits(wanted: str, kept: core.Attr, frame: Frame) -> bool:
+    """Whether the function builds the table as large as what is asked for, and no larger: of `n`, not of `2 * n`."""
+    made = [bind.value for bind in set_in(frame.routine).get(kept.path, [])]
+    calls = [part for part in walk(frame.routine.node.body) if type(part) is CALL]
+    put = [call for call in calls if any(told == kept.name for told in registered(call, "self", None))]
+    made += [call.args[1] for call in put if len(call.args) > 1]
+    return bool(made) and all(_is_made_of(wanted, value, frame) for value in made)
+
+
+def _is_made_of(wanted: str, value: Node | None, frame: Frame) -> bool:
+    """Whether a call in this is given the length itself, and nothing is computed of it."""
+    if type(value) is NAME:
+        binds = binders(frame.routine).get(value.id, ())
+        value = binds[0].value if len(binds) == 1 and type(binds[0]) is BIND else None
+    parts = walk(value) if value is not None else []
+    more = any(_names(wanted, part.args) for part in parts if type(part) is DO)
+    calls = [part for part in parts if type(part) is CALL]
+    most = any(last_name(call.fn) == "max" for call in calls)
+    return not (more or most) and any(_names(wanted, call.args) for call in calls)
+
+
+def _names(wanted: str, args: tuple[Node, ...]) -> bool:
+    """Whether a name is one of some arguments, or stands in a shape among them."""
+    flat = [one for arg in args for one in (arg.items if type(arg) is SEQ else (arg,))]
+    return any(type(one) is NAME and one.id == wanted for one in flat)
 
 
 def _is_length(name: str, frame: Frame) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from syncguard.infer.branches.keeps import set_in
 from syncguard.infer.branches.left_out import default_of
@@ -16,8 +17,10 @@ from syncguard.infer.domain.values import UNKNOWN, Call, Const, Value
 from syncguard.infer.routine import Env, Frame, Routine
 from syncguard.read import core
 from syncguard.read.core import Node, Param
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION, NAME, SEQ
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION, NAME, SEQ, UPDATE
 from syncguard.read.walk import walk
+
+SETS: Final = ("setattr", "set_defaults")  # calls that give settings a number
 
 
 def is_one(node: Node, frame: Frame) -> bool:
@@ -117,7 +120,35 @@ def _by_parser(node: Node, frame: Frame) -> bool:
     if type(node) is not ATTR or not frame.world.places.is_("names", "settings", last_name(node.of).lower()):
         return False
     told = parsed(frame.home).get(node.name, [])
-    return bool(told) and all(type(one) is CONST and _is(one.value) for one in told)
+    return bool(told) and all(type(one) is CONST and _is(one.value) for one in told) and not _set_anew(node, frame)
+
+
+def _set_anew(node: core.Attr, frame: Frame) -> bool:
+    """Whether the file may give the settings another number under this name: `args.every = len(loader) // 10`."""
+    for part in frame.home.pieces:
+        if type(part) is BIND:
+            aims = [(aim, value) for aim, value in _pairs(part) if type(aim) is ATTR and aim.name == node.name]
+            if any(aim.path == node.path and not _as_it_is(value, node) for aim, value in aims):
+                return True
+        elif type(part) is UPDATE:
+            if type(part.target) is ATTR and part.target.path == node.path:
+                return True
+        elif type(part) is CALL and last_name(part.fn) in SETS:
+            of = part.args[0] if part.args else None
+            if (of is not None and last_name(of) == last_name(node.of)) or any(
+                key == node.name for key, _ in part.keywords
+            ):
+                return True
+    return False
+
+
+def _as_it_is(value: Node | None, node: core.Attr) -> bool:
+    """Whether this is one where a setting is: `max(args.every, 1)`, `int(args.every)`."""
+    if type(value) is CALL and type(value.fn) is NAME and value.fn.id in ("int", "max"):
+        return bool(value.args) and all(_as_it_is(arg, node) for arg in value.args)
+    if type(value) is ATTR:
+        return value.path == node.path
+    return type(value) is CONST and _is(value.value)
 
 
 def _by_makers(node: core.Attr, frame: Frame) -> bool:
