@@ -662,3 +662,22 @@ def test_flags_of_flags_are_not_followed_for_ever(last: int, heat: str) -> None:
     """Each is asked twice by the next one: at 40 of them that would be a million million questions."""
     flags = ["show0 = step % 10 == 0", *[f"show{n} = show{n - 1} and show{n - 1}" for n in range(1, last)]]
     assert heats("\n        ".join([*flags, f"if show{last - 1}:"])) == [heat]
+
+
+@pytest.mark.parametrize(("given", "heat"), [("1", "hot"), ("10", "amortized"), ("n", "amortized")])
+def test_every_step_where_all_calls_say_so(given: str, heat: str) -> None:
+    text = f"""
+    import torch
+
+    def fit(model, loader, optimizer, every):
+        for step, x in enumerate(loader):
+            loss = model(x).sum()
+            loss.backward()
+            optimizer.step()
+            if step % every == 0:
+                loss.item()
+
+    def main(model, loader, optimizer, n):
+        fit(model, loader, optimizer, {given})
+    """
+    assert [finding.heat for finding in findings(text)] == [heat]

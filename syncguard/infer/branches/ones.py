@@ -98,15 +98,19 @@ def _is(value: object) -> bool:
 
 
 def _handed(name: str, frame: Frame) -> bool:
-    """Whether all calls in the file give a parameter that every caller must give an argument of the command line that
-    is one."""
+    """Whether all calls in the file give a parameter that every caller must give a one that is written there, or an
+    argument of the command line that is one."""
     node = frame.routine.node
     params = node.params if type(node) is FUNCTION else ()
     param = next((param for param in params if param.name == name), None)
     if type(node) is not FUNCTION or param is None or param.default is not None or name in binders(frame.routine):
         return False
     told = [given(call, param, positional(node)) for call in _calls(node.name, frame)]
-    return bool(told) and all(len(one) == 1 and _by_parser(one[0], frame) for one in told)
+    return bool(told) and all(len(one) == 1 and (_is_written(one[0]) or _by_parser(one[0], frame)) for one in told)
+
+
+def _is_written(node: Node) -> bool:
+    return type(node) is CONST and _is(node.value)
 
 
 def _calls(name: str, frame: Frame) -> Sequence[core.Call]:
