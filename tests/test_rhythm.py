@@ -664,6 +664,13 @@ def test_flags_of_flags_are_not_followed_for_ever(last: int, heat: str) -> None:
     assert heats("\n        ".join([*flags, f"if show{last - 1}:"])) == [heat]
 
 
+def test_flags_may_ask_for_themselves() -> None:
+    """Names that are bound once each, to tests of one another, in a loop."""
+    flags = "done = other or step > 3\n        other = not done\n        show = done and other"
+    assert heats(f"{flags}\n        if show:") == ["hot"]
+    assert heats("done = done or step > 3\n        show = done\n        if show:") == ["hot"]
+
+
 @pytest.mark.parametrize(("given", "heat"), [("1", "hot"), ("10", "amortized"), ("n", "amortized")])
 def test_every_step_where_all_calls_say_so(given: str, heat: str) -> None:
     text = f"""

@@ -123,6 +123,7 @@ def _size(test: Node, routine: Routine) -> int:
         if type(part) is NAME:
             held = _test(part.id, routine)
             if held is not None and id(held.test) not in sizes:
+                sizes[id(held.test)] = 1  # while we look: it may ask for itself
                 sizes[id(held.test)] = _size(held.test, routine)
             size += 1 if held is None else sizes[id(held.test)]
     return size
