@@ -668,7 +668,7 @@ def test_flags_may_ask_for_themselves() -> None:
     """Names that are bound once each, to tests of one another, in a loop."""
     flags = "done = other or step > 3\n        other = not done\n        show = done and other"
     assert heats(f"{flags}\n        if show:") == ["hot"]
-    assert heats("done = done or step > 3\n        show = done\n        if show:") == ["hot"]
+    assert heats("done = done or step > 3\n        show = not done and step > 5\n        if show:") == ["hot"]
 
 
 @pytest.mark.parametrize(("given", "heat"), [("1", "hot"), ("10", "amortized"), ("n", "amortized")])
