@@ -58,7 +58,7 @@ def _brought_in(path: str, logs: str, home: str, files: Files, places: Places) -
         if not _logs(one, places) and files.has(one, brings):
             return True
         within = one != path and one.startswith(os.path.join(logs, "")) and files.has(one, beside)
-        if within and files.has(one, PROGRAM) and not [*_living(one, home, files, places)]:
+        if within and files.has(one, PROGRAM) and not any(_living(one, home, files, places)):
             return True
     return any(_starts(files.code(one), folder) for one in _naming(folder, home, files, places))
 

@@ -3,8 +3,6 @@ which options."""
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
@@ -14,7 +12,6 @@ from msgspec.structs import replace
 
 from syncguard.archived import copied
 from syncguard.asked_for import AskedFor
-from syncguard.brings import sets, taken_whole
 from syncguard.errands import Errands, Told
 from syncguard.examine import Examined
 from syncguard.forsaken import Forsaken, forsaken
@@ -27,7 +24,6 @@ from syncguard.judge.gated import gated
 from syncguard.judge.giving import Given
 from syncguard.judge.idle import idle
 from syncguard.judge.led_there import There
-from syncguard.judge.listed import only_looked_into
 from syncguard.judge.made import bare as plain
 from syncguard.judge.made import class_of, made_behind, made_on_host, namers, with_options
 from syncguard.judge.made_with import made_with, unless_made_with
@@ -54,16 +50,23 @@ from syncguard.kinship import Kinship
 from syncguard.made_up import MadeUp
 from syncguard.mentions import Mentions
 from syncguard.once import Once
+from syncguard.others import (
+    is_asked_outside,
+    is_for_others,
+    is_set_outside,
+    may_grow,
+    may_have_others,
+    unseen_outside,
+)
 from syncguard.places import Places
 from syncguard.put_back import KEEPS, PutBack
 from syncguard.templates import Templates
 from syncguard.terms import Fact, Finding
-from syncguard.texts import Files, module_name, packages
-from syncguard.turned_outside import UNSEEN, is_set, turned_outside
+from syncguard.texts import Files
+from syncguard.turned_outside import turned_outside
 from syncguard.unheard import unheard
-from syncguard.unnamed import astray, is_handed_on, left_to, lonely, uncalled, unnamed
+from syncguard.unnamed import astray, left_to, lonely, uncalled, unnamed
 
-CODE: Final = (".py", ".pyx", ".ipynb")
 GIVEN: Final = "` is not None"
 SENDS: Final = ("copy-to-device", "host-data", "built-on-host", "host-index")  # rules of what goes to the device
 Calls = Mapping[str, tuple[Function, ...]]
@@ -289,7 +292,7 @@ def elsewhere(
         steps_beside=errands.steps_beside,
         options=options,
         asked_for=AskedFor(_holding(examined, _may_count), calls, callers, options, mentions, files, places),
-        made_there=_unseen_outside(made_on_host(calls, holding), files),
+        made_there=unseen_outside(made_on_host(calls, holding), files),
         made_for=made_behind(calls, holding),
         unused=_unused({path for path, _ in asked}, made_up, files, places),
         sent=Sent(calls, callers, apart_from),
@@ -297,18 +300,18 @@ def elsewhere(
             turned_outside(option, owner[0], files) or given_outside(option, owner, method, files, kinship)
         ),
         demanded=lambda option, owner: must_be_given(option, owner, files, kinship),
-        alone=lambda every: apart_from(every) and not any(_may_have_others(one, files) for one in every),
+        alone=lambda every: apart_from(every) and not any(may_have_others(one, files) for one in every),
         uncalled=frozenset([where for where in uncalled(alone, files, places) if not made_up.may_fetch(where)]),
         forsaken=forsaken(asked, calls, callers, hot, made_up, files, places),
         made=made,
         unmade=unheard(_by_class(examined, calls), (), files, places),
         gifts=lambda where: made_with(where, makers),
         left=left_by_makers(calls),
-        for_others=lambda where: _is_for_others(where, calls, files, places),
-        set_outside=lambda where, name: _is_set_outside(where, name, files),
-        grown=lambda where, name: _may_grow(where, name, files, places),
-        asks_for=lambda where, name: _is_asked_outside(where, name, files, places),
-        put_back=PutBack(calls, kinship, files, places).at,
+        for_others=lambda where: is_for_others(where, calls, files, places),
+        set_outside=lambda where, name: is_set_outside(where, name, files),
+        grown=lambda where, name: may_grow(where, name, files, places),
+        asks_for=lambda where, name: is_asked_outside(where, name, files, places),
+        put_back=PutBack(calls, callers, kinship, files, places).at,
         copied=lru_cache(maxsize=None)(lambda path: copied(path, files, places)),
         places=places,
     )
@@ -349,68 +352,6 @@ def _holding(examined: Sequence[Examined], asked: Callable[[Finding], bool]) -> 
     """The functions that hold a finding which is asked for."""
     for one in examined:
         yield from [(one.note.path, finding.function) for finding in (*one.findings, *one.allowed) if asked(finding)]
-
-
-def _is_for_others(where: Where, calls: Calls, files: Files, places: Places) -> bool:
-    """Whether a class is there for others, as its file says, or an `__init__.py` around it, or stands in no package; or
-    whether a file names it of which nobody knows what it calls: a configuration."""
-    path, name = where
-    if _is_listed(where, files) or not _unseen_outside({where: Fact("", 0)}, files):
-        return True
-    naming = files.naming({name}, files.home(path))[name]
-    return any(one not in calls and not places.is_test(one) and sets(name, one, files) for one in naming)
-
-
-def _is_listed(where: Where, files: Files) -> bool:
-    """Whether a file lists a name of its own among those that are there for others."""
-    listed = files.listed(where[0])
-    return f"'{where[1]}'" in listed or f'"{where[1]}"' in listed
-
-
-def _may_have_others(where: Where, files: Files) -> bool:
-    """The same, or whether another one takes all that it has, or its own file does more with it than to call it."""
-    module = module_name(where[0])
-    naming = files.naming({module}, files.home(where[0]))[module]
-    return _is_listed(where, files) or taken_whole(where[0], naming, files) or is_handed_on(where, naming, files)
-
-
-def _is_set_outside(where: Where, name: str, files: Files) -> bool:
-    """Whether another file of the package gives something an attribute of this name: `net.sine.pulse = True`, alone or
-    among others, or by its name; or one that names its class sets names that are made up, or makes another of it."""
-    path, owner = where
-    naming = files.naming({name, owner}, files.home(path))
-    others = [one for one in naming[owner] if one != path]
-    return is_set(name, [one for one in naming[name] if one != path], files) or any(
-        files.has(one, UNSEEN) for one in others
-    )
-
-
-def _may_grow(where: Where, name: str, files: Files, places: Places) -> bool:
-    """Whether a file of the package, but for tests, does more with an attribute of this name than to look into it."""
-    having = {where[0], *files.naming({name}, files.home(where[0]))[name]}
-    return any(
-        one.endswith(CODE) and not places.is_test(one) and not only_looked_into(name, files.code(one)) for one in having
-    )
-
-
-def _is_asked_outside(where: Where, name: str, files: Files, places: Places) -> bool:
-    """Whether another file of the package, but for tests, has the name of a class and this one, in its code."""
-    path, owner = where
-    naming = files.naming({name, owner}, files.home(path))
-    both = {*naming[name]} & {*naming[owner]} - {path}
-    return any(re.search(rf"\b{name}\b", files.code(one)) for one in both if not places.is_test(one))
-
-
-def _unseen_outside(classes: Mapping[Where, Fact], files: Files) -> dict[Where, Fact]:
-    """Those of these classes that no `__init__.py` around them brings in for others."""
-    inits = {
-        where: [os.path.join(one, "__init__.py") for one in packages(os.path.dirname(where[0]))] for where in classes
-    }
-    return {
-        where: classes[where]
-        for where, around in inits.items()
-        if around and not any(files.names(init, where[1]) for init in around)
-    }
 
 
 def _is_unknown(finding: Finding) -> bool:

@@ -128,7 +128,9 @@ def _names_asked(text: str) -> frozenset[str]:
     """What a text asks for something by a name that is made up, but for the object of a method."""
     found = [met[1] for asked in OF for met in asked.finditer(text)]
     found += [
-        last[0] for met in DICT.finditer(text) if (last := LAST.search(text, max(met.start() - 80, 0), met.start()))
+        last[0]
+        for met in DICT.finditer(text)
+        if (last := LAST.search(text, max(met.start() - LONGEST, 0), met.start()))
     ]
     return frozenset([name for name in found if name not in ME])
 

@@ -16,6 +16,7 @@ from syncguard.brings import TAKES, bare
 from syncguard.infer.branches.begun import FIRST
 from syncguard.infer.branches.keeps import BUILDS
 from syncguard.judge.called import Function, Where, innermost, last_part
+from syncguard.judge.entries import Callers
 from syncguard.judge.made import class_of
 from syncguard.kinship import Kinship
 from syncguard.places import Places
@@ -36,8 +37,8 @@ Calls = Mapping[str, tuple[Function, ...]]
 class PutBack:
     """What other files give objects of classes, as it is asked for."""
 
-    def __init__(self, calls: Calls, kinship: Kinship, files: Files, places: Places) -> None:
-        self._calls, self._kinship, self._files, self._places = calls, kinship, files, places
+    def __init__(self, calls: Calls, callers: Callers, kinship: Kinship, files: Files, places: Places) -> None:
+        self._calls, self._callers, self._kinship, self._files, self._places = calls, callers, kinship, files, places
         self._bare = lru_cache(maxsize=None)(lambda path: bare(files.text(path)))
 
     def at(self, where: Where, line: int) -> bool:
@@ -145,18 +146,17 @@ class PutBack:
         """Whether a loop that takes the steps calls a function, behind no test."""
         last = function.path[-1] if function.heat == "hot" and function.path else None
         caller = innermost(self._calls.get(last.path, ()), last.line) if last is not None else None
-        if last is not None and caller is not None and caller is not function:
-            text = self._files.text(last.path)
-            if _in_loop(caller, last.line, _deep(text.split("\n")[last.line - 1]), text):
-                return True
-        for path, functions in self._calls.items():
-            for one in functions:
-                for call in one.calls:
-                    if call.step and call.name == where[1] and call.path == where[0] and not call.rare:
-                        text = self._files.text(path)
-                        if _in_loop(one, call.line, _deep(text.split("\n")[call.line - 1]), text):
-                            return True
-        return False
+        if caller is function:
+            caller = None
+        if last is not None and caller is not None and self._calls_in_loop(caller, last.path, last.line):
+            return True
+        calls = [entry for entry in self._callers.get(where, ()) if entry[2].step and not entry[2].rare]
+        return any(self._calls_in_loop(one, path, call.line) for (path, _), one, call in calls)
+
+    def _calls_in_loop(self, caller: Function, path: str, line: int) -> bool:
+        """Whether a call of a function of a file stands so."""
+        text = self._files.text(path)
+        return _in_loop(caller, line, _deep(text.split("\n")[line - 1]), text)
 
 
 def _shared(path: str, other: str) -> int:

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 CONSTRUCTORS: Final = frozenset(("__init__", "__post_init__", "__attrs_post_init__", "__new__"))
 
 
+def maker_of(info: ClassInfo) -> Routine | None:
+    """The constructor of a class."""
+    member = info.find("__init__")
+    return member[0].routine if member is not None and type(member[0]) is Call else None
+
+
 def stores_of(info: ClassInfo, registrars: frozenset[str]) -> dict[str, list[Routine]]:
     """Attribute names, and the methods of this class that assign them to their first parameter."""
     found: dict[str, list[Routine]] = {}

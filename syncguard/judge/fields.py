@@ -15,8 +15,8 @@ from syncguard.infer.branches.ungiven import calls_of
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.values import Call, ClassOf, Named
 from syncguard.infer.expressions.attributes import decorators
-from syncguard.infer.routine import Frame, Routine
-from syncguard.infer.stores import CONSTRUCTORS
+from syncguard.infer.routine import Frame
+from syncguard.infer.stores import CONSTRUCTORS, maker_of
 from syncguard.judge.bound import bound_to, given_back, left_with, path_of, put_back
 from syncguard.judge.calling import Stored
 from syncguard.judge.carried import carried
@@ -139,12 +139,6 @@ def _argument(info: ClassInfo, name: str, place: Place) -> Written | None:
     place.routine.uses[maker.home.path, maker.qualname] = None
     default = next((param.default for param in maker.node.params if param.name == name), None)
     return (default, place.of(maker.home.top or maker)) if default is not None else None
-
-
-def maker_of(info: ClassInfo) -> Routine | None:
-    """The constructor of a class."""
-    member = info.find("__init__")
-    return member[0].routine if member is not None and type(member[0]) is Call else None
 
 
 def _of_parser(of: Node, name: str, place: Place) -> Sources:

@@ -18,10 +18,10 @@ from syncguard.infer.modules import absolute
 from syncguard.infer.project import World
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Context
+from syncguard.infer.stores import maker_of
 from syncguard.judge.alone import seen_above
 from syncguard.judge.called import Called, Gift, Where
 from syncguard.judge.common import shared_by_all
-from syncguard.judge.fields import maker_of
 from syncguard.judge.keeping import keeping
 from syncguard.judge.made_with import gives_all
 from syncguard.judge.naming import lines_with, namings

@@ -13,8 +13,9 @@ from syncguard.infer.branches.passing import given, positional, unpacks
 from syncguard.infer.branches.subjects import last_name, value_at
 from syncguard.infer.branches.ungiven import calls_of
 from syncguard.infer.classes import ClassInfo
-from syncguard.infer.domain.values import UNKNOWN, Call, Const, Value
+from syncguard.infer.domain.values import UNKNOWN, Const, Value
 from syncguard.infer.routine import Env, Frame, Routine
+from syncguard.infer.stores import maker_of
 from syncguard.read import core
 from syncguard.read.core import Node, Param
 from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION, NAME, SEQ, UPDATE
@@ -52,7 +53,7 @@ def is_one(node: Node, frame: Frame) -> bool:
 
 def holding(info: ClassInfo, made: Node | None, me: str, frame: Frame) -> Env:
     """What the attributes of an object hold that are numbers, where a call makes it; by their paths."""
-    maker = _maker(info)
+    maker = maker_of(info)
     node = maker.node if maker is not None else None
     if maker is None or type(node) is not FUNCTION or type(made) is not CALL or unpacks(made):
         return {}
@@ -109,7 +110,7 @@ def _handed(name: str, frame: Frame) -> bool:
     return bool(told) and all(len(one) == 1 and (_is_written(one[0]) or _by_parser(one[0], frame)) for one in told)
 
 
-def _is_written(node: Node) -> bool:
+def _is_written(node: Node | None) -> bool:
     return type(node) is CONST and _is(node.value)
 
 
@@ -124,7 +125,7 @@ def _by_parser(node: Node, frame: Frame) -> bool:
     if type(node) is not ATTR or not frame.world.places.is_("names", "settings", last_name(node.of).lower()):
         return False
     told = parsed(frame.home).get(node.name, [])
-    return bool(told) and all(type(one) is CONST and _is(one.value) for one in told) and not _set_anew(node, frame)
+    return bool(told) and all(map(_is_written, told)) and not _set_anew(node, frame)
 
 
 def _set_anew(node: core.Attr, frame: Frame) -> bool:
@@ -152,7 +153,7 @@ def _as_it_is(value: Node | None, node: core.Attr) -> bool:
         return bool(value.args) and all(_as_it_is(arg, node) for arg in value.args)
     if type(value) is ATTR:
         return value.path == node.path
-    return type(value) is CONST and _is(value.value)
+    return _is_written(value)
 
 
 def _by_makers(node: core.Attr, frame: Frame) -> bool:
@@ -162,7 +163,7 @@ def _by_makers(node: core.Attr, frame: Frame) -> bool:
     function = frame.routine.node
     if owner is None or type(function) is not FUNCTION or not function.params:
         return False
-    maker = _maker(owner)
+    maker = maker_of(owner)
     made = maker.node if maker is not None else None
     if node.path != f"{function.params[0].name}.{node.name}" or maker is None or type(made) is not FUNCTION:
         return False
@@ -170,19 +171,13 @@ def _by_makers(node: core.Attr, frame: Frame) -> bool:
     if len(params) != 1 or list(frame.world.storing(owner, node.name)) != [maker]:
         return False
     told = [_told(call, params[0], positional(made)) for call in calls_of(owner.name, owner.home)]
-    return bool(told) and all(type(one) is CONST and _is(one.value) for one in told)
+    return bool(told) and all(map(_is_written, told))
 
 
 def _told(call: core.Call, param: Param, places: list[Param]) -> Node | None:
     """What a call that makes an object gives its constructor; None where it may be one or the other."""
     told = given(call, param, places, True)
     return param.default if not told else told[0] if len(told) == 1 else None
-
-
-def _maker(info: ClassInfo) -> Routine | None:
-    """The constructor of a class."""
-    member = info.find("__init__")
-    return member[0].routine if member is not None and type(member[0]) is Call else None
 
 
 def _kept(name: str, maker: Routine) -> list[str]:
