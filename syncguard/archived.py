@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import Final
 
 from syncguard.places import Places
+from syncguard.read.project import is_file
 from syncguard.texts import Files, module_name
 
 ALIKE: Final = 0.8  # of the lines of a copy, what the living file has as well
@@ -45,7 +46,7 @@ def _living(path: str, home: str, files: Files, places: Places) -> Iterator[str]
 def _logs(path: str, places: Places) -> str:
     """The outermost folder of logs that a file lies in, which is no package."""
     around = [one for one in PurePath(path).parents if places.is_("cold", "logs", one.name.lower())]
-    return next((str(one) for one in reversed(around) if not os.path.isfile(one / "__init__.py")), "")
+    return next((str(one) for one in reversed(around) if not is_file(str(one / "__init__.py"))), "")
 
 
 def _brought_in(path: str, logs: str, home: str, files: Files, places: Places) -> bool:

@@ -11,6 +11,7 @@ from typing import Final
 
 from syncguard.brings import means
 from syncguard.places import Places
+from syncguard.read.project import is_file
 from syncguard.texts import HUB, Files, module_name
 
 HINTS: Final = ("getattr", "__dict__", "vars", "globals", "modules")
@@ -81,7 +82,7 @@ def _asking(home: str, files: Files, places: Places) -> list[str]:
 def _reached(path: str, home: str, files: Files, places: Places) -> bool:
     """Whether code of a project may come to whatever there is in a module."""
     hub = os.path.join(home, HUB)
-    if WHOLE.search(files.text(hub) if os.path.isfile(hub) else ""):
+    if WHOLE.search(files.text(hub) if is_file(hub) else ""):
         return True
     for one in _asking(home, files, places):
         if files.has(one, ANYTHING):

@@ -10,6 +10,7 @@ from typing import Final
 
 from syncguard.judge.called import Where
 from syncguard.places import Places
+from syncguard.read.project import is_file
 from syncguard.texts import Files, module_name, spots
 
 BRINGS: Final = re.compile(r"\bimport_module\(\s*[rRfF]*([\"'])(?P<text>[^\"'\n]*)\1(?P<more>\s*(?:[+%]|\.format\b))?")
@@ -171,4 +172,4 @@ def _dotted(path: str, package: str) -> str:
 
 def _root(package: str) -> str:
     """The folder from which a package is imported; of an application its own."""
-    return os.path.dirname(package) if os.path.isfile(os.path.join(package, "__init__.py")) else package
+    return os.path.dirname(package) if is_file(os.path.join(package, "__init__.py")) else package

@@ -14,6 +14,7 @@ from syncguard.callers import with_callers
 from syncguard.collector import paused_collector
 from syncguard.config import Config
 from syncguard.elsewhere import elsewhere
+from syncguard.ends import End, Memory, memory_of
 from syncguard.examine import Examined, Examiner
 from syncguard.infer.beliefs import Belief
 from syncguard.infer.parts import digest
@@ -113,9 +114,54 @@ def checked(
             first, state = checked(paths, config, stdin, texts=texts, past=past, state=state)
             fixes, warnings = frozenset(file_of(finding.site.path) for finding in first.findings), first.warnings
         asked = {s.path for s in sources if fixes is True or (fixes and spelling.of(s.path) in fixes)}
-        alone, around, warning, state = examine(sources, config, rules, frozenset(asked), given, state, remembers)
-    calls, callers = _told({**around.calls, **{one.note.path: one.calls for one in alone}})
+        alone, around, warning, state, memory = examine(
+            sources, config, rules, frozenset(asked), given, state, remembers
+        )
+    plain = fixes is False and past is None and stdin is None
+    examined, end = together(alone, around, sources, given, memory if plain else None, rules, spelling)
+
+    def shown(items: Sequence[Finding]) -> list[Finding]:
+        return sorted((spelling.finding(finding) for finding in items if wanted.shows(finding)), key=order)
+
+    findings = tuple(finding for items in end.findings for finding in shown(items))
+    divided = divide(past, findings, sources, examined, config, rules.rules)
+    read = [source for source in sources if source.note.state == "read"]
+    report = Report(
+        findings=divided.new,
+        files=(*(replace(one.note, path=spelling.of(one.note.path)) for one in examined), *found.notes),
+        functions=sum(one.functions for one in examined),
+        hot_loops=sum(one.hot_loops for one in examined),
+        hot=sum(one.hot for one in examined) + end.hot,
+        left_out=sum(wanted.leaves_out(finding) for items in end.findings for finding in items),
+        allowed=tuple(finding for items in end.allowed for finding in shown(items)),
+        warnings=(warning,) if warning else warnings,
+        texts={spelling.of(source.path): source.text for source in read} if fixes is not False else {},
+        baselined=divided.known,
+        entries=divided.entries,
+        stale=divided.stale,
+        rules=rules.rules,
+        faults=tuple(one.fault for one in examined if one.fault),
+    )
+    return report, state
+
+
+def together(
+    alone: list[Examined],
+    around: Around,
+    sources: Sequence[Source],
+    given: Mapping[str, str],
+    memory: Memory | None,
+    rules: pack.Pack,
+    spelling: Spelling,
+) -> tuple[list[Examined], End]:
+    """Each file with what others bring about in it, and what all of them say of its findings: what they said the last
+    time, where that is remembered."""
     words = {**around.words, **{one.note.path: one.words for one in alone}}
+    if memory is not None:
+        end = memory.end(Files(sources, given, words))
+        if end is not None:
+            return alone, end
+    calls, callers = _told({**around.calls, **{one.note.path: one.calls for one in alone}})
     files, hot = Files(sources, given, words), reached(calls, callers)
     leading = {fact.path for where, way in hot.items() if where[0] in spelling for fact in way}
     told = {one.note.path for one in alone if one.findings or one.allowed}
@@ -129,31 +175,14 @@ def checked(
         callers = callers_in(calls)
         hot = reached(calls, callers)
     others = elsewhere(examined, calls, callers, hot, made, files, rules.places)
-
-    def shown(items: Sequence[Finding]) -> list[Finding]:
-        return sorted((spelling.finding(finding) for finding in items if wanted.shows(finding)), key=order)
-
-    warm = [others.told(one.findings, one) for one in examined]
-    findings = tuple(finding for items in warm for finding in shown(items))
-    divided = divide(past, findings, sources, examined, config, rules.rules)
-    read = [source for source in sources if source.note.state == "read"]
-    report = Report(
-        findings=divided.new,
-        files=(*(replace(one.note, path=spelling.of(one.note.path)) for one in examined), *found.notes),
-        functions=sum(one.functions for one in examined),
-        hot_loops=sum(one.hot_loops for one in examined),
-        hot=sum(one.hot for one in examined) + sum(where[0] in spelling for where in hot),
-        left_out=sum(wanted.leaves_out(finding) for items in warm for finding in items),
-        allowed=tuple(finding for one in examined for finding in shown(others.told(one.allowed, one))),
-        warnings=(warning,) if warning else warnings,
-        texts={spelling.of(source.path): source.text for source in read} if fixes is not False else {},
-        baselined=divided.known,
-        entries=divided.entries,
-        stale=divided.stale,
-        rules=rules.rules,
-        faults=tuple(one.fault for one in examined if one.fault),
+    end = End(
+        tuple(tuple(others.told(one.findings, one)) for one in examined),
+        tuple(tuple(others.told(one.allowed, one)) for one in examined),
+        sum(where[0] in spelling for where in hot),
     )
-    return report, state
+    if memory is not None:
+        memory.keep(end, files)
+    return examined, end
 
 
 def _told(calls: dict[str, tuple[Function, ...]]) -> tuple[dict[str, tuple[Function, ...]], Callers]:
@@ -210,15 +239,16 @@ def examine(
     texts: Mapping[str, str],
     before: State | None,
     remembers: bool,
-) -> tuple[list[Examined], Around, str, State | None]:
-    """What was found in each source, what is known of other files, why the cache is not written, and what the next run
-    of this process may know, if it `remembers`; `before` is what this one does, where there was one.
+) -> tuple[list[Examined], Around, str, State | None, Memory | None]:
+    """What was found in each source, what is known of other files, why the cache is not written, what the next run of
+    this process may know, if it `remembers`, and where the end of this one is kept, if it may be; `before` is what this
+    one does, where there was one.
 
     What is to be fixed is examined anew, and kept without its fixes; on disk nothing is where `texts` stand in for
     files.
     """
     if not config.cache:
-        return [*workers.examine(sources, config, fixes, texts)[0]], Around(), "", None
+        return [*workers.examine(sources, config, fixes, texts)[0]], Around(), "", None, None
     ahead = Ahead(sources, config, fixes, texts)
     file = store.file_of(config, rules.digest)
     state = before or table.load(file)
@@ -241,15 +271,17 @@ def examine(
     calls = {path: one.calls for path, one in kept.items()} | {one.note.path: one.calls for one in tellers}
     found = [known[source.path] for source in sources], Around(tellers, calls, words)
     saves = bool(fresh) and not texts and before is None
+    plain = not (remembers or texts or before or fixes)
+    memory = memory_of(file, state, fresh, [*(source.path for source in sources), *sorted(calls)]) if plain else None
     if not (saves or remembers):
-        return *found, "", None
+        return *found, "", None, memory
     more = store.grown(state, map(without_fixes, fresh), interfaces)
     warning = ""
     if saves:
         typed = {source.path for source in sources if not _on_disk(source, config)}
         told = replace(more, examined={path: one for path, one in more.examined.items() if path not in typed})
         warning = table.save(file, state, told)
-    return *found, warning, state.grown(more) if remembers else None
+    return *found, warning, state.grown(more) if remembers else None, memory if not warning else None
 
 
 def _on_disk(source: Source, config: Config) -> bool:

@@ -21,8 +21,8 @@ from syncguard.infer.parts import ANY, NAMED, digest, quoted, whole_parts
 from syncguard.infer.routine import Used
 from syncguard.read import project
 from syncguard.read.lower import Unreadable
-from syncguard.read.source import read
-from syncguard.table import Kept, State, Table, stamp
+from syncguard.read.source import read, stamp
+from syncguard.table import Kept, State, Table
 
 T = TypeVar("T")
 FORMAT = 7

@@ -12,8 +12,9 @@ from msgspec.structs import replace
 from syncguard import atomic, folder
 from syncguard.examine import Examined, Interface
 from syncguard.judge.called import Function
+from syncguard.read.source import stamp
 
-WHOLE, ADDED = ".msgpack", ".added"
+WHOLE, ADDED, ENDS = ".msgpack", ".added", ".ends"
 KEPT = 6  # tables in the folder: other settings, other versions
 LARGEST = 256 << 20  # bytes of all tables: what was written first goes, and what is larger by itself is not written
 SHARE = 8  # the table is written anew when what was added to it has grown to this part of it
@@ -106,15 +107,6 @@ class State:
         return state
 
 
-def stamp(path: str) -> tuple[int, int] | None:
-    """When a file was last written, and its size; None where there is none."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size
-
-
 def load(path: Path) -> State:
     """What lies on disk; nothing where it is missing, damaged or foreign."""
     try:
@@ -185,5 +177,5 @@ def _tidy(path: Path) -> None:
         else:
             kept.add(other)
     for other, _ in entries:
-        if other.suffix == ADDED and other.with_suffix(WHOLE) not in kept:
+        if other.suffix in (ADDED, ENDS) and other.with_suffix(WHOLE) not in kept:
             atomic.remove(other)

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from syncguard.judge.warmth import TEMPLATE
 from syncguard.places import Places
+from syncguard.read.project import is_file
 from syncguard.terms import Fact, Finding
 from syncguard.texts import Files, module_name, outermost
 
@@ -67,10 +68,7 @@ class Made:
         if folder in self._folders:
             return
         self._folders.add(folder)
-        try:
-            names = sorted(os.listdir(folder))
-        except OSError:
-            return
+        names = sorted(self.files.names_in(folder))
         for one in (os.path.join(folder, name) for name in names if name.endswith(".py")):
             if source := _source(one, self.files):
                 self.of[one], self.into[source] = source, one
@@ -85,7 +83,7 @@ def _source(path: str, files: Files) -> str:
     named = head[said.start(1) : said.end(1)].replace("\\", "/")
     folder = os.path.dirname(path)
     for place in (os.path.join(folder, os.path.basename(named)), *_above(folder, named)):
-        if place != path and os.path.isfile(place):
+        if place != path and is_file(place):
             return place
     return ""
 

@@ -10,9 +10,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
+from syncguard.infer.parts import digest
 from syncguard.read.application import Project, files_of, project_of
-from syncguard.read.project import INSTALLED, MARKS, listing
-from syncguard.read.source import Source, read
+from syncguard.read.project import INSTALLED, MARKS, is_file, listing
+from syncguard.read.source import Source, read, stamp
 from syncguard.read.words import FEW, Wanted, numbers_of
 
 READABLE: Final = (".py", ".pyi", ".pyx", ".ipynb", ".yaml", ".yml", ".gin")  # which may say what is made
@@ -68,30 +69,33 @@ class Files:
         self._code: dict[str, str] = {}
         self._projects: dict[str, Project] = {}  # by folder
         self._every: dict[str, tuple[str, ...]] = {}
+        self._names: dict[str, frozenset[str]] = {}
+        self.stamps: dict[str, tuple[int, int] | None] = {}  # of the files that were looked into, as they were then
         self._started: dict[str, bool] = {}
 
     def home(self, path: str) -> str:
         """The folder of the files that may have a name for what stands in a file: of all its application, or of the
         outermost package around it, or what stands in place of one; "" where nobody knows."""
         if self.is_ours(path):
-            return self._project(path).top
-        return outermost(path) or _below(self._project(path).top, path)
+            return self.project(path).top
+        return outermost(path) or _below(self.project(path).top, path)
 
     def is_ours(self, path: str) -> bool:
         """Whether a file stands in an application: it is started where it lies, and nobody else has a name for what is
         in it."""
-        found = self._project(path)
+        found = self.project(path)
         hub = os.path.basename(path) == HUB
         return bool(found.top) and not (found.installs or hub) and self._is_started(found.top)
 
-    def _project(self, path: str) -> Project:
+    def project(self, path: str) -> Project:
+        """The project that a file belongs to, as far as it is an application."""
         folder = os.path.dirname(path)
         if folder not in self._projects:
             found = project_of(folder)
-            self._projects[folder] = found if found.installs or self._whole(found.top) else Project()
+            self._projects[folder] = found if found.installs or self.whole(found.top) else Project()
         return self._projects[folder]
 
-    def _whole(self, top: str) -> tuple[str, ...]:
+    def whole(self, top: str) -> tuple[str, ...]:
         """The files of an application, whose folders are gone through once."""
         if top not in self._every:
             self._every[top] = files_of(top)
@@ -100,7 +104,7 @@ class Files:
     def _is_started(self, top: str) -> bool:
         """Whether a project is more than a few files, one of which is a program."""
         if top not in self._started:
-            code = [path for path in self._whole(top) if path.endswith(".py")]
+            code = [path for path in self.whole(top) if path.endswith(".py")]
             self._started[top] = len(code) > MODULES and any(self._met(path, Wanted(PROGRAM)) for path in code)
         return self._started[top]
 
@@ -116,19 +120,29 @@ class Files:
         if path in self.known:
             return self.known[path]
         if path not in self._texts:
+            self._look(path)
             self._texts[path] = read(path, self._given).text
         return self._texts[path]
 
     def head(self, path: str, size: int) -> str:
         """The beginning of a file of UTF-8, of which no more is read than that."""
-        return self.text(path)[:size] if self._is_text(path) else _bytes(path, size).decode("utf-8", "replace")
+        return self.text(path)[:size] if self._is_text(path) else self._bytes(path, size).decode("utf-8", "replace")
 
     def may_hold(self, path: str, words: Iterable[str]) -> bool:
         """Whether one of some words of ASCII may be in a file, which is not decoded for this."""
         if self._is_text(path):
             return any(word in self.text(path) for word in words)
-        held = _bytes(path)
+        held = self._bytes(path)
         return any(word.encode() in held for word in words)
+
+    def _bytes(self, path: str, size: int = -1) -> bytes:
+        self._look(path)
+        return _bytes(path, size)
+
+    def _look(self, path: str) -> None:
+        """Remember how a file looks before it is read."""
+        if path not in self.stamps:
+            self.stamps[path] = stamp(path)
 
     def _is_text(self, path: str) -> bool:
         return path in self.known or path in self._texts or path in self._given
@@ -168,18 +182,47 @@ class Files:
         if lacking:
             found.update({name: [] for name in lacking})
             wanted = Wanted(lacking)
-            more = (*self.inside(package), *self._beside(package)) if package else ()
+            more = (*self.inside(package), *self.beside(package)) if package else ()
             for path in dict.fromkeys((*self.known, *more)):
                 for name in self._met(path, wanted):
                     found[name].append(path)
         return found
 
-    def _beside(self, package: str) -> Iterable[str]:
+    def beside(self, package: str) -> Iterable[str]:
         """The scripts of a package's project, which are looked for once."""
         if package not in self._scripts:
             beside = () if self._every.get(package) else islice(scripts_beside(package), SCRIPTS)
             self._scripts[package] = Remembered(iter(beside))
         return self._scripts[package]
+
+    def names_in(self, folder: str) -> frozenset[str]:
+        """What stands in a folder."""
+        if folder not in self._names:
+            self._names[folder] = listing(folder)
+        return self._names[folder]
+
+    def looks(self) -> dict[str, dict[str, str]]:
+        """The questions that were asked of folders, and their answers."""
+        return {
+            "project": {folder: repr(project) for folder, project in self._projects.items()},
+            "whole": {top: digest(repr(every)) for top, every in self._every.items()},
+            "inside": {top: digest(repr([*self.inside(top)])) for top in self._inside},
+            "beside": {top: digest(repr([*self.beside(top)])) for top in self._scripts},
+            "names": {folder: digest(repr(sorted(names))) for folder, names in self._names.items()},
+        }
+
+    def ask_again(self, looks: Mapping[str, Mapping[str, str]]) -> None:
+        """Ask the same."""
+        for folder in looks["project"]:
+            self.project(os.path.join(folder, "_"))
+        for top in looks["whole"]:
+            self.whole(top)
+        for top in looks["inside"]:
+            self.inside(top)
+        for top in looks["beside"]:
+            self.beside(top)
+        for folder in looks["names"]:
+            self.names_in(folder)
 
     def _met(self, path: str, wanted: Wanted) -> list[str]:
         """Those of some names that a file has."""
@@ -222,7 +265,7 @@ def _goes_on(around: str) -> bool:
 
 def packages(folder: str) -> Iterator[str]:
     """The folders of the packages around a module, from within."""
-    while os.path.isfile(os.path.join(folder, "__init__.py")):
+    while is_file(os.path.join(folder, "__init__.py")):
         yield folder
         if os.path.dirname(folder) == folder:
             return

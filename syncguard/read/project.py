@@ -12,6 +12,7 @@ MODULE = "setup.py"  # of these, what may be a module as any other
 INSTALLED = ("site-packages", "dist-packages")
 SOURCES = ("", "src", "lib", "python")  # where a project keeps its packages, below its top
 STANDARD = sys.stdlib_module_names
+_files: dict[str, bool] = {}
 
 
 def absolute(path: str, module: str) -> str:
@@ -64,8 +65,21 @@ def listing(folder: str) -> frozenset[str]:
         return frozenset()
 
 
+def is_file(path: str) -> bool:
+    """Whether a file is there."""
+    if path not in _files:
+        _files[path] = os.path.isfile(path)
+    return _files[path]
+
+
+def looked_for() -> dict[str, bool]:
+    """The files that were asked for, and whether they are there."""
+    return dict(_files)
+
+
 def forget() -> None:
     """What stood in folders may have changed: the next question looks again."""
+    _files.clear()
     for known in (listing, _roots, _entry, within):
         known.cache_clear()
 

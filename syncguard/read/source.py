@@ -58,6 +58,15 @@ def read(path: str, given: Mapping[str, bytes | str] | None = None) -> Source:
     return decode(path, data)
 
 
+def stamp(path: str) -> tuple[int, int] | None:
+    """When a file was last written, and its size; None where there is none."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
 def decode(path: str, data: bytes | str) -> Source:
     """The bytes of a file, or the text from standard input, as a Source; a name in .ipynb makes it a notebook."""
     notebook = path.endswith(".ipynb")
