@@ -122,7 +122,8 @@ class Routine:
         self.yielded: Value | None = None
         self.sightings: dict[tuple[At, str], Sighting] = {}
         self.calls: dict[Routine, list[tuple[At, Context]]] = {}
-        self.hosting: dict[tuple[Routine, At], frozenset[str]] = {}  # by calls: what they give that is on the host
+        # By calls: what they give that is on the host, and the texts.
+        self.hosting: dict[tuple[Routine, At], tuple[frozenset[str], frozenset[str]]] = {}
         self.clocks: set[int] = set()  # the lines that read a clock
         self.copies: dict[int, int] = {}  # the lines that start a copy and go on, and how many loops are around
         self.filled: set[At] = set()  # what was built here on the host, and then took in data from elsewhere
