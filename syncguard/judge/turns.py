@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from syncguard.infer.branches.gates import SEVERAL, TURNS, takes
-from syncguard.infer.branches.rhythm import COUNTED, ranges
+from syncguard.infer.branches.first_turn import FIRST_TURN
+from syncguard.infer.branches.gates import SEVERAL, TURNS, takes, trains
+from syncguard.infer.branches.rhythm import COUNTED, OUT, ranges
 from syncguard.infer.branches.ungiven import handed_about
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Context
@@ -17,12 +18,14 @@ from syncguard.places import Places
 from syncguard.read.core import Loop, Node
 from syncguard.read.tags import CALL, CONST, FUNCTION, LOOP
 
-OWN: Final = frozenset((*TURNS.values(), COUNTED))  # gates that tell of the turns of one call
+ENDS: Final = (FIRST_TURN, OUT)  # what a loop has once, in each call
+OWN: Final = frozenset((*TURNS.values(), COUNTED, *ENDS))  # gates that tell of the turns of one call
 
 
 def count_turns(routines: Sequence[Routine], places: Places) -> None:
     """Take away the gates that a range of turns or a count of a function's own makes, unless the function is a
-    script's, or called by scripts alone and in no step: else each step may have such a turn, and count anew."""
+    script's, or called by scripts alone and in no step: else each step may have such a turn, and count anew. How a loop
+    begins and ends is rare but where a loop that trains is known to call its function."""
     callers: dict[Routine, list[Calling]] | None = None
     for routine in routines:
         contexts = [context for every in routine.calls.values() for _, context in every]
@@ -38,6 +41,8 @@ def count_turns(routines: Sequence[Routine], places: Places) -> None:
 def lasts(context: Context, routine: Routine, calls: Sequence[Calling], places: Places) -> bool:
     """Whether what a gate says of the turns of a loop is true of the steps, as these calls of its function are made."""
     calls = [call for call in calls if call[0] is not routine]
+    if context.gate in ENDS:
+        return not any(_trains_around(call, places) for call in calls)
     looped = any(_in_step(call, places) for call in calls)
     node = next((loop.node for loop in context.loops if loop.reason), None)
     if type(node) is not LOOP:
@@ -54,6 +59,13 @@ def lasts(context: Context, routine: Routine, calls: Sequence[Calling], places: 
     if not calls:
         return script(routine, places) or started(routine, places)
     return all(script(caller, places) for caller, _, _ in calls)
+
+
+def _trains_around(call: Calling, places: Places) -> bool:
+    """Whether a call is made in each turn of a loop that trains."""
+    around = call[2]
+    steps = [loop.node for loop in around.loops if loop.reason and not loop.steps] if not around.gate else []
+    return any(trains(node.body, places) for node in steps if type(node) is LOOP)
 
 
 def _in_step(call: Calling, places: Places) -> bool:

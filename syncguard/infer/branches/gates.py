@@ -6,7 +6,7 @@ from typing import Final
 
 from syncguard.infer.branches.begun import FIRST, begins
 from syncguard.infer.branches.fallbacks import divides
-from syncguard.infer.branches.first_turn import in_first_turn
+from syncguard.infer.branches.first_turn import FIRST_TURN, in_first_turn
 from syncguard.infer.branches.keeps import BUILDS, GROWS, held, lacking, renewed, strays, unbuilt
 from syncguard.infer.branches.lengthening import lengthens
 from syncguard.infer.branches.meant import as_test, binders, left_at, meant
@@ -204,7 +204,7 @@ def _flag(inner: core.Name | core.Attr, outcome: bool, frame: Frame) -> str:
     if type(inner) is NAME and left_at(inner, frame) is (not outcome):
         return LEFT
     if in_first_turn(inner, outcome, frame):
-        return FIRST
+        return FIRST_TURN
     if type(inner) is not NAME:
         return answered(inner, outcome, frame, asked=True)
     test = meant(inner, frame, then=True) or raised(inner, frame)
@@ -216,7 +216,7 @@ def _none(inner: Node, outcome: bool, frame: Frame) -> str:
     if unbuilt(inner, outcome, frame):
         return BUILDS
     if in_first_turn(inner, outcome, frame):
-        return FIRST
+        return FIRST_TURN
     if unmet(inner, outcome, frame):
         return UNMET
     return UNPROMISED if unpromised(inner, outcome, frame) else ""
