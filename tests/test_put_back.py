@@ -314,6 +314,11 @@ def sample(net: Net, x):
         ({"test": "self.mask.shape[0] < n", "makes": "torch.cat([x, y], 1)"}, "hot"),
         ({"test": "self.mask.shape[0] < n", "makes": "torch.cat([x, y], 1)", "first": "2048, 2048"}, "amortized"),
         ({"test": "self.mask.shape[0] < n", "makes": "torch.cat([x, y], 1)", "size": "2 * n"}, "amortized"),
+        ({"test": "self.mask.size(0) != x.size(1)", "makes": "torch.cat([x, y], 1)", "first": "1, 1"}, "hot"),
+        ({"test": "self.table is None or self.table.shape[0] < n", "makes": "torch.cat([x, y], 1)"}, "hot"),
+        ({"test": "self.table is None or self.table.shape[0] != n", "makes": "torch.cat([x, y], 1)"}, "hot"),
+        ({"test": "self.table is None or self.table.shape[0] != n"}, "amortized"),
+        ({"test": "self.table is None or self.table.shape[0] != x.size(0)", "makes": "torch.cat([x, y])"}, "amortized"),
     ],
 )
 def test_what_is_another_one_in_each_turn_is_built_there(parts: dict[str, str], told: str) -> None:
