@@ -296,3 +296,33 @@ def padded(net, images, device):
 
 def test_a_list_of_arrays_is_data_whatever_else_its_items_may_be():
     assert "SG302" in codes(LISTED)
+
+
+BROUGHT = """
+import importlib
+import torch
+
+try:
+    ops = importlib.import_module({name})
+except ImportError:
+    ops = None
+
+
+class Norm(torch.nn.Module):
+    def forward(self, x):
+        return ops.{called}(x.view(-1, 4)).max().item()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "called", "expected"),
+    [
+        ("'fused_norm'", "forward", ["SG201"]),
+        ("name='fused_norm'", "forward", ["SG201"]),
+        ("'torch'", "exp", ["SG201"]),
+        ("'json'", "dumps", []),
+        ("__name__ + '.norm'", "forward", ["SG201"]),
+    ],
+)
+def test_a_module_that_is_brought_in_by_its_name_is_that_module(name, called, expected):
+    assert codes(BROUGHT.format(name=name, called=called)) == expected
