@@ -262,10 +262,10 @@ def _copy(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[No
 def _module(
     args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame
 ) -> Value | None:
-    """A module that is brought in by its name, as if that were imported; nobody knows which by one that is made up."""
+    """A module that is brought in by its name, as if that were imported; none by one that is made up."""
     name = args[0] if args else keywords.get("name", UNKNOWN)
     told = type(name) is Const and type(name.value) is str and not name.value.startswith(".")
-    return Named(str(name.value)) if type(name) is Const and told else UNKNOWN
+    return Named(str(name.value)) if type(name) is Const and told else None
 
 
 def _text(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value | None:
