@@ -45,6 +45,7 @@ from syncguard.judge.warmth import (
     for_start,
     is_dead,
     of_a_run,
+    sums_up,
 )
 from syncguard.kinship import Kinship
 from syncguard.made_up import MadeUp
@@ -60,6 +61,7 @@ from syncguard.others import (
 )
 from syncguard.places import Places
 from syncguard.put_back import KEEPS, PutBack
+from syncguard.stepwise import Stepwise
 from syncguard.templates import Templates
 from syncguard.terms import Fact, Finding
 from syncguard.texts import Files
@@ -105,6 +107,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     demanded: Callable[[Fact, Where], bool]  # whether an option has no default, and a file gives it
     alone: Callable[[Collection[Where]], bool]  # whether nobody may call one of these functions but those that do
     put_back: Callable[[Where, int], bool]  # whether another file empties at every step what a place fills
+    asked_each_step: Callable[[str, str], bool]  # whether a step in a file's package asks something for a method
     copied: Callable[[str], str]  # what is said of a file that a run has left among its logs
     places: Places
 
@@ -130,8 +133,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
         if archived := self.copied(path):
             return replace(finding, heat="cold", hot_path=(Fact(archived, 0),))
         place = finding.site.line, finding.site.column
-        if finding.hot_path[1:] and finding.hot_path[-1].text in KEEPS and self.put_back(where, finding.site.line):
-            finding = replace(finding, heat="hot", hot_path=finding.hot_path[:-1])
+        finding = self._anew(finding, where)
         if (sent := self.sent.told(where, place, one.rests.get(place, ()))) is not None:
             return replace(finding, heat="cold", hot_path=(sent,))
         needs, asks = one.needs.get(place, ()), one.wants.get(place, ())
@@ -164,6 +166,16 @@ class Elsewhere(msgspec.Struct, frozen=True):
             return replace(finding, heat="cold", hot_path=(Fact(self.forsaken.left_over[where], 0),))
         told = self.forsaken.told.get(where)  # it may be unused, or there for others
         return replace(finding, hot_path=(Fact(told, 0),)) if told else finding
+
+    def _anew(self, finding: Finding, where: Where) -> Finding:
+        """A finding of what runs once, as one of what other files have run for each step."""
+        if finding.hot_path[1:] and finding.hot_path[-1].text in KEEPS and self.put_back(where, finding.site.line):
+            return replace(finding, heat="hot", hot_path=finding.hot_path[:-1])
+        if (summed := sums_up(finding.hot_path)) is not None:
+            method = innermost(self.calls.get(summed.path, ()), summed.line)
+            if method is not None and self.asked_each_step(last_part(method.name), summed.path):
+                return replace(finding, heat="unknown", hot_path=())
+        return finding
 
     def _asked_outside(self, finding: Finding, line: int) -> bool:
         """Whether another file that names the class of a finding may ask an object of it for the method that the
@@ -275,6 +287,7 @@ def elsewhere(
     options = behind(calls, callers, apart)
     makers = namers(calls)
     errands = Errands(calls, hot, made_up, files, places)
+    stepwise = Stepwise(calls, callers, files, places)
     once = Once({*_holding(examined, _by_itself)}, calls, errands, kinship, made_up, files, places)
 
     def apart_from(functions: Collection[Where]) -> bool:
@@ -311,7 +324,8 @@ def elsewhere(
         set_outside=lambda where, name: is_set_outside(where, name, files),
         grown=lambda where, name: may_grow(where, name, files, places),
         asks_for=lambda where, name: is_asked_outside(where, name, files, places),
-        put_back=PutBack(calls, callers, kinship, files, places).at,
+        put_back=PutBack(calls, stepwise, kinship, files).at,
+        asked_each_step=stepwise.asks,
         copied=lru_cache(maxsize=None)(lambda path: copied(path, files, places)),
         places=places,
     )

@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 from pathlib import Path, PurePath
 from typing import Any, Final
 
+TESTS: Final = re.compile(r"^[ \t]*(?:async )?def test_|^class \w*Test|\b(?:pytest|unittest)\b", re.MULTILINE)
 FILES: Final = ("places.toml", "evidence.toml")
 
 Tables = dict[str, dict[str, tuple[str, ...]]]
@@ -62,13 +63,23 @@ class Places:
         known = self._tests.get(path)
         if known is None:
             pure = PurePath(path)
-            named = self.is_("cold", "files", pure.name) and not self._is_module(pure)
+            named = self.is_("cold", "files", pure.name) and not (self._is_module(pure) or self._is_used(pure))
             known = self._tests[path] = named or any(map(self._of_tests, pure.parents))
         return known
 
     def _is_module(self, path: PurePath) -> bool:
         """Whether a file that is a script at the top of a project stands in a package."""
         return self.is_("cold", "modules", path.name) and os.path.isfile(path.parent / "__init__.py")
+
+    def _is_used(self, path: PurePath) -> bool:
+        """Whether a file that is named as tests are is a part of its package, which brings it in for others, or holds
+        none, and is a program with arguments."""
+        if not self.is_("cold", "tests", path.name):
+            return False
+        if re.search(rf"^from \.{path.stem} import\b", _text(path.parent / "__init__.py"), re.MULTILINE):
+            return True
+        text = _text(path)
+        return "ArgumentParser(" in text and TESTS.search(text) is None
 
     def measures(self, path: str) -> bool:
         """Whether a file is of benchmarks: named so, or in a folder of them that is no package."""
@@ -191,6 +202,14 @@ def pattern(patterns: tuple[str, ...]) -> Pattern:
 def matches(patterns: tuple[str, ...], name: str) -> bool:
     """Whether a name matches one of some shell patterns."""
     return pattern(patterns).matches(name)
+
+
+def _text(path: PurePath) -> str:
+    """What a file says, '' of one that is not there."""
+    try:
+        return Path(path).read_text("utf-8", "replace")
+    except OSError:
+        return ""
 
 
 def read(folder: Path) -> dict[str, dict[str, list[str]]]:

@@ -25,12 +25,15 @@ PROGRAM: Final = ("__main__", "argparse", "ArgumentParser", "argv", "hydra", "fi
 ENVIRONMENT: Final = ("pyvenv.cfg", "node_modules", *INSTALLED)  # what tells a folder of other people's files
 # What no code reads, and a text that it may: an alternative that begins with a letter is found at once, and what must
 # stand before that is looked for from there.
-DOC: Final = r"{0}(?<![fF]{0})(?<![fF][rR]{0})(?:\\.|.)*?(?:'''|\"\"\")"
+DOC: Final = r"{0}(?<![fF]{0})(?<![fF][rR]{0})(?:\\.|[^\\])*?(?:'''|\"\"\")"
 SAID: Final = rf"""#[^\n]*|__all__(?<=^__all__)\b[^\])]*|{DOC.format("'''")}|{DOC.format('"' * 3)}"""
-TEXT: Final = r"""'''(?:\\.|.)*?'''()|\"\"\"(?:\\.|.)*?\"\"\"()|'(?:\\.|[^'\\\n])*'()|"(?:\\.|[^"\\\n])*"()"""
+TEXT: Final = r"""'''(?:\\.|[^\\])*?'''()|\"\"\"(?:\\.|[^\\])*?\"\"\"()|'(?:\\.|[^'\\\n])*'()|"(?:\\.|[^"\\\n])*"()"""
+# A text that is read, for it asks for what stands in it: `f"""{rows}"""`.
+FORMAT: Final = r"{0}(?:(?<=[fF]{0})|(?<=[fF][rR]{0}))(?:\\.|[^\\])*?{0}()"
+FORMATS: Final = f"""{FORMAT.format("'''")}|{FORMAT.format('"' * 3)}"""
 
 BRINGS: Final = re.compile(r"^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]*(?:\([^)]*\)|[^\n;]*)", re.MULTILINE)
-UNREAD: Final = re.compile(SAID, re.DOTALL | re.MULTILINE)
+UNREAD: Final = re.compile(f"{SAID}|{FORMATS}", re.DOTALL | re.MULTILINE)
 LISTED: Final = re.compile(r"^__all__\b[^\])]*", re.MULTILINE)
 
 Item = TypeVar("Item")
@@ -156,7 +159,7 @@ class Files:
     def code(self, path: str) -> str:
         """The text of a file without what no code reads: comments, docstrings and what it lists for others."""
         if path not in self._code:
-            self._code[path] = UNREAD.sub("", self.text(path))
+            self._code[path] = code_of(self.text(path))
         return self._code[path]
 
     def listed(self, path: str) -> str:
@@ -237,6 +240,11 @@ def _below(top: str, path: str) -> str:
     """The folder in the top one of a project, in which a file stands; "" where it stands in the top itself."""
     first, deeper, _ = path.removeprefix(top).lstrip(os.sep).partition(os.sep) if top else ("", "", "")
     return os.path.join(top, first) if deeper else ""
+
+
+def code_of(text: str) -> str:
+    """A text without what no code reads."""
+    return UNREAD.sub(lambda met: met[0] if met.lastindex else "", text)
 
 
 def once(text: str, name: str, within: tuple[int, int] = (0, 0)) -> bool:

@@ -12,7 +12,7 @@ from syncguard.judge.called import Function, Where
 from syncguard.judge.warmth import UNUSED, is_dead
 from syncguard.looked_up import looked_up, methods_asked
 from syncguard.places import Places
-from syncguard.texts import SAID, Files, module_name, once
+from syncguard.texts import Files, code_of, module_name, once
 
 UNHEARD: Final = "nothing in its package names"
 FEW: Final = 3  # files of a package that is there for what calls it from outside
@@ -115,7 +115,7 @@ def left_over(
 
 def _makes(text: str, owner: str) -> bool:
     """Whether code of a text makes a module, from which none of it descends."""
-    code = re.sub(SAID, "", text, flags=re.DOTALL | re.MULTILINE)
+    code = code_of(text)
     part = re.search(rf"^class\s+{owner}\s*\([^)]*Module\b", code, re.MULTILINE)
     made = re.search(rf"(?<!class ){NOT_IN}{owner}\(", code)
     return part is not None and made is not None and not _descends(code, owner)

@@ -175,6 +175,31 @@ def test_a_typed_dict_is_asked_for_what_it_declares(asked: str, found: list[str]
     assert checked.codes(TYPED.format(asked)) == found
 
 
+COUNTED = """
+import torch
+from typing import TypedDict
+
+
+class Sent(TypedDict):
+    rows: torch.Tensor
+    counts: {}
+
+
+def send(x: torch.Tensor):
+    rows, counts = buffer.send(x, x.shape)
+    return Sent(rows=rows, counts=counts)
+
+
+def received(sent: Sent):
+    return torch.tensor(sent["counts"], device=sent["rows"].device)
+"""
+
+
+@pytest.mark.parametrize(("declared", "found"), [("list[int]", ["SG302"]), ("list[torch.Tensor]", []), ("object", [])])
+def test_a_list_that_nobody_knows_holds_the_numbers_that_it_declares(declared: str, found: list[str]) -> None:
+    assert checked.codes(COUNTED.format(declared)) == found
+
+
 KEYED = """
 def shown(params: list[torch.Tensor], lr: float):
     group = {{"params": params, "lr": lr}}

@@ -126,6 +126,19 @@ def test_what_a_compiled_class_works_out_once_it_keeps_itself():
     assert [(path.name, line) for path in COMPILED for line in works_out_again(parsed(path))] == []
 
 
+def test_nothing_compiled_is_copied():
+    # A compiled class has no way to make an object without what its constructor must be given.
+    names = [(path.name, name) for path in COMPILED for name in imported(parsed(path)) if name == "copy"]
+    assert names == []
+
+
+def imported(tree):
+    """The modules that a file brings in."""
+    nodes = [*ast.walk(tree)]
+    froms = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    return {*froms, *[alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]}
+
+
 def searched_generators(trees):
     """Where something is searched in what a generator gives, which a compiled generator does not take: it is no
     iterator's `in`."""

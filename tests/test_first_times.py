@@ -402,6 +402,10 @@ def train(net, loader, optimizer):
 
     assert heat("") == "hot"
     assert heat("if len(loader) == 0:\n            ") == "amortized"
+    loop = loop.replace("mean = Mean()", "means = build(optimizer)")
+    assert heat("mean = means[0]\n        ") == "unknown"
+    assert heat("for mean in means:\n            ") == "unknown"
+    assert heat("if len(loader) == 0:\n            ") == "amortized"
 
 
 def test_the_first_turn_of_what_another_file_unrolls_in_its_steps() -> None:

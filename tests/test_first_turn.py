@@ -63,3 +63,47 @@ def test_each_call_of_what_runs_at_every_step_has_a_first_turn() -> None:
     text = text.replace("\n    ", "\n      ")
     config = Config(heat="all", stdin_filename="example.py")
     assert {f.heat for f in pipeline.check(["-"], config, text).findings if "out.cpu()" in f.message} == {"hot"}
+
+
+REFINED = """
+import torch
+
+
+@torch.no_grad()
+def refine(model, x, n):
+    first = True
+    for i in range(n):
+        x = model(x)
+        {test}
+    return x
+
+
+def train(model, loader: torch.utils.data.DataLoader, optimizer, epochs):
+    for epoch in range(epochs):
+        {epoch}
+        for x in loader:
+            {turn}
+            model(x).sum().backward()
+            optimizer.step()
+"""
+FLAG = "if first:\n            first = False\n            x.max().item()"
+LAST = "if x.shape[0] < n:\n            x.max().item()\n            break"
+
+
+@pytest.mark.parametrize(
+    ("test", "parts", "expected"),
+    [
+        (FLAG, {"turn": "refine(model, x, 9)"}, "hot"),
+        (LAST, {"turn": "refine(model, x, 9)"}, "hot"),
+        (FLAG, {"turn": "if x.is_cuda: refine(model, x, 9)"}, "hot"),
+        (FLAG, {"turn": "if epoch % 9 == 0: refine(model, x, 9)"}, "amortized"),
+        (FLAG, {"epoch": "refine(model, loader, 9)"}, "amortized"),
+        (LAST, {"epoch": "refine(model, loader, 9)"}, "amortized"),
+        (LAST, {}, "amortized"),
+    ],
+)
+def test_each_step_may_have_a_first_turn(test: str, parts: dict[str, str], expected: str) -> None:
+    text = REFINED.format(test=test, **{"turn": "pass", "epoch": "pass", **parts})
+    config = Config(heat="all", stdin_filename="example.py")
+    (found,) = [f for f in pipeline.check(["-"], config, text).findings if "item()" in f.message]
+    assert found.heat == expected

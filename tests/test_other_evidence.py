@@ -198,6 +198,26 @@ def test_a_helper_moves_the_parts_of_what_it_is_given(put, call, move, expected)
 
 
 @pytest.mark.parametrize(
+    ("put", "call", "expected"),
+    [
+        ("obj['mask'] = obj['mask'].cuda()", "put(batch)", ["SG101"]),
+        ("obj['low'] = obj['low'].cuda()", "put(batch)", []),
+        ("obj[key] = obj[key].cuda()", "put(batch, 'mask')", ["SG101"]),
+        ("obj[key] = moved(obj[key])", "put(key='mask', obj=batch)", ["SG101"]),
+        ("obj[key] = obj[key].cuda()", "put(batch, 'low')", []),
+        ("obj[key] = obj[key].cuda()", "put(batch)", []),
+        ("key = key.lower(); obj[key] = obj[key].cuda()", "put(batch, 'mask')", []),
+        ("obj['low'], obj[key] = obj['low'].cuda(), obj[key].cuda()", "put(batch, 'mask')", ["SG101"]),
+        ("for one in ('low', 'mask'): obj[one] = obj[one].cuda()", "put(batch)", ["SG101"]),
+        ("for one in ('low', 'high'): obj[one] = obj[one].cuda()", "put(batch)", []),
+    ],
+)
+def test_a_helper_moves_what_a_batch_has_under_a_key(put, call, expected):
+    text = MOVED.format(put=put, call=call, move="cuda()").replace("batch.mask", "batch['mask']")
+    assert codes(text.replace("def put(obj)", "def put(obj, key=None)"), "SG101") == expected
+
+
+@pytest.mark.parametrize(
     ("more", "given", "expected"),
     [(", **kwargs", ", device=device", []), ("", "", ["SG307"])],
     ids=["what is handed on may name a device", "nothing names one"],
@@ -276,3 +296,33 @@ def padded(net, images, device):
 
 def test_a_list_of_arrays_is_data_whatever_else_its_items_may_be():
     assert "SG302" in codes(LISTED)
+
+
+BROUGHT = """
+import importlib
+import torch
+
+try:
+    ops = importlib.import_module({name})
+except ImportError:
+    ops = None
+
+
+class Norm(torch.nn.Module):
+    def forward(self, x):
+        return ops.{called}(x.view(-1, 4)).max().item()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "called", "expected"),
+    [
+        ("'fused_norm'", "forward", ["SG201"]),
+        ("name='fused_norm'", "forward", ["SG201"]),
+        ("'torch'", "exp", ["SG201"]),
+        ("'json'", "dumps", []),
+        ("__name__ + '.norm'", "forward", []),
+    ],
+)
+def test_a_module_that_is_brought_in_by_its_name_is_that_module(name, called, expected):
+    assert codes(BROUGHT.format(name=name, called=called)) == expected

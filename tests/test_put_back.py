@@ -102,6 +102,35 @@ def test_what_each_step_makes_anew_keeps_nothing(kept: dict[str, str]) -> None:
     assert heat(kept, above.format(name="forward", does="if x is None:\n            self.own = Net()")) == "amortized"
 
 
+HELPED = """
+from torch import nn
+from .net import Net
+
+
+class Above(nn.Module):
+    def forward(self, x):
+        {calls}
+        return x
+
+    def _under(self, x):
+        {does}
+        return own(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("calls", "does", "told"),
+    [
+        ("x = self._under(x)", "own = Net()", "hot"),
+        ("with off(): x = self._under(x)", "own = Net()", "hot"),
+        ("x = self._under(x)", "if x: own = Net()", "amortized"),
+        ("if x is None: x = self._under(x)", "own = Net()", "amortized"),
+    ],
+)
+def test_what_a_helper_of_a_step_makes_anew(calls: str, does: str, told: str) -> None:
+    assert heat(TABLE, HELPED.format(calls=calls, does=does)) == told
+
+
 @pytest.mark.parametrize(
     ("each", "told"),
     [
@@ -111,6 +140,8 @@ def test_what_each_step_makes_anew_keeps_nothing(kept: dict[str, str]) -> None:
         ("own = Sequential(Net())", "hot"),
         ("with off():\n            own = Net()", "hot"),
         ("own = Net(x.get(1) or 2, (3 if x else 4))", "hot"),
+        ("for _ in x:\n            own = Net()", "hot"),
+        ("while x:\n            own = Net()", "amortized"),
         ("own = own or Net()", "amortized"),
         ("own = Net() if x is None else own", "amortized"),
         ("own = kept.setdefault(1, Net())", "amortized"),
@@ -283,6 +314,11 @@ def sample(net: Net, x):
         ({"test": "self.mask.shape[0] < n", "makes": "torch.cat([x, y], 1)"}, "hot"),
         ({"test": "self.mask.shape[0] < n", "makes": "torch.cat([x, y], 1)", "first": "2048, 2048"}, "amortized"),
         ({"test": "self.mask.shape[0] < n", "makes": "torch.cat([x, y], 1)", "size": "2 * n"}, "amortized"),
+        ({"test": "self.mask.size(0) != x.size(1)", "makes": "torch.cat([x, y], 1)", "first": "1, 1"}, "hot"),
+        ({"test": "self.table is None or self.table.shape[0] < n", "makes": "torch.cat([x, y], 1)"}, "hot"),
+        ({"test": "self.table is None or self.table.shape[0] != n", "makes": "torch.cat([x, y], 1)"}, "hot"),
+        ({"test": "self.table is None or self.table.shape[0] != n"}, "amortized"),
+        ({"test": "self.table is None or self.table.shape[0] != x.size(0)", "makes": "torch.cat([x, y])"}, "amortized"),
     ],
 )
 def test_what_is_another_one_in_each_turn_is_built_there(parts: dict[str, str], told: str) -> None:

@@ -122,3 +122,32 @@ def test_sizes_of_what_is_on_the_host_are_sent_all_the_same():
     run = f"import torch\nfrom .core import padded\n\n\ndef run(net, data):\n    return {call}\n"
     files = {"pkg/__init__.py": "", "pkg/run.py": run, "pkg/core.py": f"{core}, device=net.device)\n"}
     assert found(files)["pkg/core.py"].heat == "unknown"
+
+
+KEPT = """
+import torch
+from safetensors import safe_open
+
+
+def rows(path, names, device):
+    with safe_open(path, framework="pt", device=device) as kept:
+        for name in names:
+            yield kept.get_tensor(name).max().item()
+"""
+STEPS = """
+import torch
+from .kept import rows
+
+
+def train(net, opt, loader):
+    for x in loader:
+        net(x).mean().backward()
+        opt.step()
+        print(list(rows("x", {names}, {device})))
+"""
+
+
+@pytest.mark.parametrize(("names", "device"), [("['a']", "'cuda'"), ("list('ab')", "x.device")])
+def test_a_text_is_nowhere(names, device):
+    files = {"pkg/__init__.py": "", "pkg/kept.py": KEPT, "pkg/train.py": STEPS.format(names=names, device=device)}
+    assert found(files)["pkg/kept.py"].heat == "hot"

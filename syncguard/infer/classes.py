@@ -12,8 +12,10 @@ from syncguard.infer.domain.values import (
     UNKNOWN,
     Call,
     ClassOf,
+    Host,
     Instance,
     Named,
+    Seq,
     Tensor,
     Unknown,
     Value,
@@ -159,10 +161,14 @@ class ClassInfo:
         return tuple([self.held(name, None) or UNKNOWN for name in self.fields()])
 
     def held(self, name: str, reader: Routine | None) -> Value | None:
-        """What a declared field holds: what was assigned to it, else what its type promises."""
+        """What a declared field holds: what was assigned to it, else what its type promises, as numbers in a list of
+        what nobody knows."""
         assigned, declared = self.attribute(name, reader), self.find(name)
-        if assigned is not None or declared is None or type(declared[0]) is Call:
+        if declared is None or type(declared[0]) is Call:
             return assigned
+        if assigned is not None:
+            told = declared[0]
+            return told if type(assigned) is Unknown and type(told) is Seq and type(told.element) is Host else assigned
         return self.expected(name) if declared[0] is NONE else declared[0]
 
     def handed_up(self, name: str) -> Value | None:

@@ -11,7 +11,7 @@ from syncguard.infer.domain.sureness import CERTAIN
 from syncguard.infer.domain.values import Later, Table, Value, Why
 from syncguard.infer.functions.wrappers import thin
 from syncguard.infer.home import Home
-from syncguard.infer.sightings import Asked, Context, Sighting
+from syncguard.infer.sightings import ON_RANK, Asked, Context, Sighting
 from syncguard.infer.written import Written
 from syncguard.read.core import At, Call, Function, Module, Node
 from syncguard.terms import BACKWARD
@@ -122,7 +122,8 @@ class Routine:
         self.yielded: Value | None = None
         self.sightings: dict[tuple[At, str], Sighting] = {}
         self.calls: dict[Routine, list[tuple[At, Context]]] = {}
-        self.hosting: dict[tuple[Routine, At], frozenset[str]] = {}  # by calls: what they give that is on the host
+        # By calls: what they give that is on the host, and the texts.
+        self.hosting: dict[tuple[Routine, At], tuple[frozenset[str], frozenset[str]]] = {}
         self.clocks: set[int] = set()  # the lines that read a clock
         self.copies: dict[int, int] = {}  # the lines that start a copy and go on, and how many loops are around
         self.filled: set[At] = set()  # what was built here on the host, and then took in data from elsewhere
@@ -327,9 +328,12 @@ class Frame:
     def surround(self, **changes: Any) -> Context:
         """Change what surrounds the places to come; returns what to put back."""
         before = self.context
+        gate = changes.get("gate", before.gate)
+        if not gate or (gate == ON_RANK and before.gate):  # what is behind another one besides is so seldom
+            gate = before.gate
         self.context = Context(
             changes.get("loops", before.loops),
-            changes.get("gate", before.gate) or before.gate,
+            gate,
             changes.get("failing", before.failing),
             (*before.tests, changes["test"]) if "test" in changes else before.tests,
             changes.get("off", False) or before.off,

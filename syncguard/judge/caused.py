@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from copy import copy
 from typing import Final, TypeVar
 
 from msgspec.structs import replace
@@ -99,11 +98,12 @@ def _seen_from(cause: Cause, places: Places) -> Sighting:
     seen, context = cause.sighting, cause.sighting.context
     if context.gate not in OWN:
         return seen
-    calls = [(cause.caller, at, around) for at, around in cause.caller.calls.get(cause.routine, ()) if at == cause.at]
+    calls = [(cause.caller, at, where) for at, where in cause.caller.calls.get(cause.routine, ()) if at == cause.at]
     if lasts(context, cause.routine, calls, places):
         return seen
-    other = copy(seen)
-    other.context = Context(context.loops, "", context.failing, context.tests, context.off)
+    around = Context(context.loops, "", context.failing, context.tests, context.off)
+    other = Sighting(seen.at, seen.op, seen.hazard, seen.operand, seen.why, seen.sure, around)
+    other.met, other.also, other.always = seen.met, seen.also, seen.always
     return other
 
 

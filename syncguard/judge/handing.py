@@ -3,6 +3,8 @@ own parameters: that is there where these are."""
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from syncguard.infer.branches.passing import given, positional, unpacks
@@ -18,6 +20,7 @@ from syncguard.read.core import At, Param
 from syncguard.read.tags import CONST, FUNCTION
 
 Calls = list[tuple[At, Context]]
+NOTHING: Final[tuple[frozenset[str], frozenset[str]]] = frozenset(), frozenset()
 
 
 class Handing(msgspec.Struct, frozen=True):
@@ -45,9 +48,10 @@ def handing(caller: Routine, calls: Calls, callee: Routine, world: World) -> Han
         if own is not None:
             pieces.append((name, own))
     always = not any(context.tests or context.failing or context.off for _, context in calls)
-    taken = [name for name in names if name != "self"]
-    known = all(caller.hosting.get((callee, at)) for at, _ in calls)
-    return Handing(host, tuple(pieces), always, known and len(host) == len(taken))
+    known = [caller.hosting.get((callee, at), NOTHING) for at, _ in calls]
+    rest = [name for name in names if name != "self" and name not in host]
+    there = all(one[0] and one[1].issuperset(rest) for one in known)
+    return Handing(host, tuple(pieces), always, there)
 
 
 def brings(routine: Routine, world: World) -> tuple[tuple[str, int], ...]:
@@ -64,7 +68,7 @@ def _of_call(caller: Routine, at: At, callee: Routine, world: World) -> dict[str
     node, written = callee.node, call_at(at, caller)
     if type(node) is not FUNCTION or written is None or last_name(written.fn) != callee.name or unpacks(written):
         return {}
-    known, places, moved = caller.hosting.get((callee, at), frozenset()), positional(node), brought(caller, world)
+    known, places, moved = caller.hosting.get((callee, at), NOTHING)[0], positional(node), brought(caller, world)
     found: dict[str, str] = {}
     for param in node.params:
         values = given(written, param, places, bound(written, callee))

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from syncguard.infer.branches.gates import SEVERAL, TURNS, takes
-from syncguard.infer.branches.rhythm import COUNTED, ranges
+from syncguard.infer.branches.first_turn import FIRST_TURN
+from syncguard.infer.branches.gates import SEVERAL, TURNS, takes, trains
+from syncguard.infer.branches.rhythm import COUNTED, OUT, ranges
 from syncguard.infer.branches.ungiven import handed_about
 from syncguard.infer.routine import Routine
-from syncguard.infer.sightings import Context
+from syncguard.infer.sightings import ON_RANK, Context
 from syncguard.judge.calling import Calling, callers_of
 from syncguard.judge.paced import trained
 from syncguard.judge.seldom import script, started
@@ -17,12 +18,15 @@ from syncguard.places import Places
 from syncguard.read.core import Loop, Node
 from syncguard.read.tags import CALL, CONST, FUNCTION, LOOP
 
-OWN: Final = frozenset((*TURNS.values(), COUNTED))  # gates that tell of the turns of one call
+ENDS: Final = (FIRST_TURN, OUT)  # what a loop has once, in each call
+TAKEN: Final = ("item", "python-number", "copy-to-host")  # what is read, and not shown to people alone
+OWN: Final = frozenset((*TURNS.values(), COUNTED, *ENDS))  # gates that tell of the turns of one call
 
 
 def count_turns(routines: Sequence[Routine], places: Places) -> None:
     """Take away the gates that a range of turns or a count of a function's own makes, unless the function is a
-    script's, or called by scripts alone and in no step: else each step may have such a turn, and count anew."""
+    script's, or called by scripts alone and in no step: else each step may have such a turn, and count anew. How a loop
+    begins and ends is rare but where a loop that trains is known to call its function."""
     callers: dict[Routine, list[Calling]] | None = None
     for routine in routines:
         contexts = [context for every in routine.calls.values() for _, context in every]
@@ -35,9 +39,27 @@ def count_turns(routines: Sequence[Routine], places: Places) -> None:
                 context.gate = ""
 
 
+def count_ranks(routines: Sequence[Routine], places: Places) -> None:
+    """Take the gate of one process of several away where each turn of a loop that trains reads something there: that
+    process waits at each step, and the others for it."""
+    for routine in routines:
+        for one in routine.sightings.values():
+            context = one.context
+            if context.gate == ON_RANK and one.hazard in TAKEN and _trains(context, places):
+                one.context = Context(context.loops, "", context.failing, context.tests, context.off)
+
+
+def _trains(context: Context, places: Places) -> bool:
+    """Whether a place stands in a loop that trains, of which each turn is a step."""
+    steps = [loop.node for loop in context.loops if loop.reason and not loop.steps]
+    return any(trains(node.body, places) for node in steps if type(node) is LOOP)
+
+
 def lasts(context: Context, routine: Routine, calls: Sequence[Calling], places: Places) -> bool:
     """Whether what a gate says of the turns of a loop is true of the steps, as these calls of its function are made."""
     calls = [call for call in calls if call[0] is not routine]
+    if context.gate in ENDS:
+        return not any(_trains_around(call, places) for call in calls)
     looped = any(_in_step(call, places) for call in calls)
     node = next((loop.node for loop in context.loops if loop.reason), None)
     if type(node) is not LOOP:
@@ -54,6 +76,11 @@ def lasts(context: Context, routine: Routine, calls: Sequence[Calling], places: 
     if not calls:
         return script(routine, places) or started(routine, places)
     return all(script(caller, places) for caller, _, _ in calls)
+
+
+def _trains_around(call: Calling, places: Places) -> bool:
+    """Whether a call is made in each turn of a loop that trains."""
+    return not call[2].gate and _trains(call[2], places)
 
 
 def _in_step(call: Calling, places: Places) -> bool:

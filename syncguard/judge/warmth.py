@@ -54,6 +54,11 @@ def for_callers(path: tuple[Fact, ...]) -> bool:
     )
 
 
+def sums_up(path: tuple[Fact, ...]) -> Fact | None:
+    """What a path says of a metric that is asked once for all that it was given, at its method."""
+    return next((fact for fact in path if fact.text == SUMS_UP), None)
+
+
 def for_host(path: tuple[Fact, ...]) -> bool:
     """Whether a path says that a function is called for what is on the host."""
     return any(fact.text.endswith(ON_HOST) for fact in path)

@@ -3,12 +3,16 @@ something behind the test, `if preds is None: preds = out`, or a flag is turned,
 
 from __future__ import annotations
 
+from typing import Final
+
 from syncguard.infer.branches.meant import binders, leads
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.read.tags import BIND, CONST, FUNCTION, IF, LOOP, NAME, TRY
 from syncguard.read.walk import around, walk
+
+FIRST_TURN: Final = "in its first turn"
 
 
 def in_first_turn(inner: Node, outcome: bool, frame: Frame) -> bool:

@@ -6,7 +6,7 @@ from typing import Final
 
 from syncguard.infer.branches.begun import FIRST, begins
 from syncguard.infer.branches.fallbacks import divides
-from syncguard.infer.branches.first_turn import in_first_turn
+from syncguard.infer.branches.first_turn import FIRST_TURN, in_first_turn
 from syncguard.infer.branches.keeps import BUILDS, GROWS, held, lacking, renewed, strays, unbuilt
 from syncguard.infer.branches.lengthening import lengthens
 from syncguard.infer.branches.meant import as_test, binders, left_at, meant
@@ -21,6 +21,7 @@ from syncguard.infer.branches.ungiven import UNMET, UNPROMISED, unmet, unpromise
 from syncguard.infer.branches.yeses import answered
 from syncguard.infer.domain.values import FALSE, TRUE, Const, Host, Seq, options
 from syncguard.infer.routine import Env, Frame
+from syncguard.infer.sightings import ON_RANK
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -68,7 +69,8 @@ def gated(test: Node, outcome: bool, frame: Frame) -> str:
 def _rarest(found: list[str]) -> str:
     """The first of these gates that is met by single steps, or else the first one."""
     met = [gate for gate in found if gate]
-    return next((gate for gate in met if gate not in EPOCHS.values()), met[0] if met else "")
+    often = (*EPOCHS.values(), ON_RANK)
+    return next((gate for gate in met if gate not in often), met[0] if met else "")
 
 
 def _counts_on(operands: tuple[Node, ...], outcome: bool, found: list[str]) -> bool:
@@ -102,7 +104,7 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
             return BUILDS
         if begins(inner, outcome, frame):
             return FIRST
-        named = "behind a gate" if outcome and _gate_name(inner.fn, frame) else ""
+        named = _gate_name(inner.fn, frame) if outcome else ""
         return BROKEN if _finite(inner.fn, outcome, frame) else named or answered(inner.fn, outcome, frame)
     if type(inner) is LET:
         test = as_test(inner.value)
@@ -136,7 +138,7 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
         case core.Do(what=">" | "<" | ">=" | "<=" as what, args=(left, right)) if held(left) or held(right):
             return _outgrown(what, left, right, outcome, frame)
         case core.Do(what="==" | "!=" as what, args=(left, core.Const(value=0))) if "rank" in last_name(left).lower():
-            return "on one rank" if (what == "==") is outcome else ""
+            return ON_RANK if (what == "==") is outcome else ""
         case core.Do(what="==" | "!=" | ">" as what, args=(left, core.Const(value=0))) if _counts_steps(left, frame):
             return _paced(FIRST, left, frame) if (what == "==") is outcome else ""
         case core.Do(what="==" | "!=" | "in" | "not in" as what, args=(left, _)) if _counts_steps(
@@ -199,12 +201,12 @@ def _flag(inner: core.Name | core.Attr, outcome: bool, frame: Frame) -> str:
         return UNMET
     if type(inner) is ATTR and begins(inner, outcome, frame):
         return FIRST
-    if outcome and _gate_name(inner, frame) and not _open(inner, frame):
-        return "behind a gate"
+    if outcome and (named := _gate_name(inner, frame)) and not _open(inner, frame):
+        return named
     if type(inner) is NAME and left_at(inner, frame) is (not outcome):
         return LEFT
     if in_first_turn(inner, outcome, frame):
-        return FIRST
+        return FIRST_TURN
     if type(inner) is not NAME:
         return answered(inner, outcome, frame, asked=True)
     test = meant(inner, frame, then=True) or raised(inner, frame)
@@ -216,7 +218,7 @@ def _none(inner: Node, outcome: bool, frame: Frame) -> str:
     if unbuilt(inner, outcome, frame):
         return BUILDS
     if in_first_turn(inner, outcome, frame):
-        return FIRST
+        return FIRST_TURN
     if unmet(inner, outcome, frame):
         return UNMET
     return UNPROMISED if unpromised(inner, outcome, frame) else ""
@@ -366,9 +368,12 @@ def _turn_of(node: Node, loop: Node) -> bool:
     return False
 
 
-def _gate_name(node: Node, frame: Frame) -> bool:
-    name = last_name(node)
-    return bool(name) and frame.world.places.is_("gates", "names", name.lower())
+def _gate_name(node: Node, frame: Frame) -> str:
+    """The gate that a name stands for by what it is called; '' of most."""
+    name, is_ = last_name(node).lower(), frame.world.places.is_
+    if not name:
+        return ""
+    return ON_RANK if is_("gates", "ranks", name) else "behind a gate" if is_("gates", "names", name) else ""
 
 
 def _open(node: core.Name | core.Attr, frame: Frame) -> bool:

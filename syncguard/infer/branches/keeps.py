@@ -180,8 +180,10 @@ def _differs(test: Node, outcome: bool, frame: Frame) -> bool:
         case core.Do(what="not", args=(inner,)):
             return _differs(inner, not outcome, frame)
         case core.Do(what="==" | "!=" as what, args=(left, right)) if (what == "!=") is outcome:
+            from syncguard.infer.branches.lengthening import lengthens
+
             kept, other = (left, right) if _of_self(left) else (right, left)
-            if not _of_self(kept) or _of_self(other) or type(other) is CONST:
+            if not _of_self(kept) or _of_self(other) or type(other) is CONST or lengthens(other, kept, frame):
                 return False
             return not any(_counts(one.id, frame) for one in walk(other) if type(one) is NAME)
     return False

@@ -259,6 +259,15 @@ def _copy(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[No
     return args[0] if args and type(args[0]) is not Tensor else None
 
 
+def _module(
+    args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame
+) -> Value | None:
+    """A module that is brought in by its name, as if that were imported; none by one that is made up."""
+    name = args[0] if args else keywords.get("name", UNKNOWN)
+    told = type(name) is Const and type(name.value) is str and not name.value.startswith(".")
+    return Named(str(name.value)) if type(name) is Const and told else None
+
+
 def _text(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value | None:
     """What the text of a device names is that device: `device=str(x.device)`."""
     given = args[0] if len(args) == 1 else UNKNOWN
@@ -286,7 +295,7 @@ FUNCTIONS: Final[dict[str, Function]] = {
     "torch.jit.annotate": lambda args, k, at, n, f: args[1] if len(args) > 1 else None,
     "builtins.open": _fixed(Host("object")), "typing.cast": _cast, "typing_extensions.cast": _cast,
     "typing.TypeVar": _type_variable, "typing_extensions.TypeVar": _type_variable,
-    "copy.copy": _copy, "copy.deepcopy": _copy,
+    "copy.copy": _copy, "copy.deepcopy": _copy, "importlib.import_module": _module,
     "tqdm.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"),
     "tqdm.auto.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"),
     "collections.defaultdict": _defaultdict,

@@ -1,5 +1,6 @@
 """A routine in, the parameters out of which it puts parts on the device, in their place, and which parts: `b.mask =
-b.mask.cuda()`, or all of them: `for key, value in b.items(): b[key] = value.to(device)`."""
+b.mask.cuda()`, the one that its caller names: `b[key] = b[key].cuda()`, or all of them: `for key, value in b.items():
+b[key] = value.to(device)`."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from syncguard.read.walk import bound_in, walk
 if TYPE_CHECKING:
     from syncguard.infer.project import World
 
-Parts = tuple[str, ...]  # the attributes, by name; none of all that it holds
+Parts = tuple[str, ...]  # by what stands behind the name: `.mask`, `["mask`, `[key]`; none of all that it holds
 KINDS: Final = ("isinstance", "is_tensor", "hasattr")  # what is asked of each part
 NOTHING: Final[dict[str, Parts]] = {}
 
@@ -27,6 +28,7 @@ class Seen:
     def __init__(self, routine: Routine, world: World, names: set[str]) -> None:
         self.routine, self.world, self.names = routine, world, names
         self.turns: dict[str, Parts] = {}  # by the target of a loop: the names that it takes
+        self.keys = set(names)  # what may be the name of a part
         self.whole: dict[str, str] = {}  # the same of a loop through all that something holds
         self.found: dict[str, Parts] = {}
 
@@ -51,7 +53,9 @@ def stored(block: tuple[Node, ...], seen: Seen) -> dict[str, Parts]:
             stored(part.body, seen)
         else:
             _store(part, seen)
-            seen.names -= {one.id for one in bound_in(part) if type(one) is NAME}
+            bound = {one.id for one in bound_in(part) if type(one) is NAME}
+            seen.names -= bound
+            seen.keys -= bound
     return seen.found
 
 
@@ -76,30 +80,48 @@ def _asks_kind(test: Node) -> bool:
 
 def _store(part: Node, seen: Seen) -> None:
     """Note a statement that puts a part on the device, where it was."""
-    aim: Node | None = None
-    value: Node | None = None
     if type(part) is BIND and len(part.targets) == 1:
         aim, value = part.targets[0], part.value
+        if type(aim) is SEQ and type(value) is SEQ and len(aim.items) == len(value.items):
+            for one, other in zip(aim.items, value.items):
+                _keep(one, other, True, seen)
+        elif value is not None:
+            _keep(aim, value, True, seen)
     elif type(part) is RUN and type(part.value) is CALL and last_name(part.value.fn) == "setattr":
         args = part.value.args
-        aim, value = (core.Index(args[0], args[1], part.at), args[2]) if len(args) == 3 else (None, None)
+        if len(args) == 3:
+            _keep(core.Index(args[0], args[1], part.at), args[2], False, seen)
+
+
+def _keep(aim: Node, value: Node, item: bool, seen: Seen) -> None:
+    """The same of what it puts where; under a key as an `item`, or as an attribute of that name."""
     of = aim.of if type(aim) is ATTR or type(aim) is INDEX else None
-    if value is None or type(of) is not NAME or of.id not in seen.names:
+    if type(of) is not NAME or of.id not in seen.names:
         return
     turning = seen.turns.keys() | {name for name, held in seen.whole.items() if held == of.id}
     read = {one.id for one in walk(value) if type(one) is NAME}
     if not _moved(value, seen) or read.isdisjoint({of.id, *turning}):
         return
-    names = (aim.name,) if type(aim) is ATTR else _named(aim.key, seen) if type(aim) is INDEX else None
+    names = (f".{aim.name}",) if type(aim) is ATTR else _named(aim.key, item, seen) if type(aim) is INDEX else None
     if names is not None:
         known = seen.found.get(of.id)
         seen.found[of.id] = (*(known or ()), *names) if names and known != () else ()
 
 
-def _named(key: Node, seen: Seen) -> Parts | None:
-    """The parts that a name stands for which is made up, none for all; None of others."""
+def _named(key: Node, item: bool, seen: Seen) -> Parts | None:
+    """The parts that a key stands for, none for all; None where it is made up otherwise."""
+    if type(key) is CONST:
+        return _under((str(key.value),), item) if type(key.value) is str else None
     name = next((one.id for one in walk(key) if type(one) is NAME), "")
-    return seen.turns.get(name, () if name in seen.whole else None)
+    if name in seen.turns:
+        return _under(seen.turns[name], item)
+    if name in seen.whole:
+        return ()
+    return (f"[{name}]",) if type(key) is NAME and name in seen.keys and item else None
+
+
+def _under(names: Parts, item: bool) -> Parts:
+    return tuple([f'["{name}' if item else f".{name}" for name in names])
 
 
 def _moved(value: Node, seen: Seen) -> bool:

@@ -343,8 +343,8 @@ def effect(node: core.Run, frame: Frame) -> None:
     frame.context = surrounding
     for path, there in moved_parts(node, frame).items():
         frame.env[path] = there
-        if "." in path:
-            frame.dotted.add(path.partition(".")[0])
+        if "." in path or "[" in path:
+            frame.dotted.add(path.partition("[")[0].partition(".")[0])
     if fn is None or type(call) is not CALL:
         return
     proved(fn, frame)

@@ -7,7 +7,8 @@ from syncguard.infer.domain.values import Call, Instance, Tensor, Unknown, Value
 from syncguard.infer.functions.stored_there import Parts, stored_there
 from syncguard.infer.routine import Frame
 from syncguard.read import core
-from syncguard.read.tags import CALL, FUNCTION, NAME
+from syncguard.read.core import Node
+from syncguard.read.tags import CALL, CONST, FUNCTION, NAME
 
 
 def proved(fn: core.Attr, frame: Frame) -> None:
@@ -30,9 +31,10 @@ def moved_parts(node: core.Run, frame: Frame) -> dict[str, Value]:
     """What holds tensors that nobody else tells of, and its parts, that are moved to the device in their place: by a
     function that it is given to, `to_cuda(batch)`."""
     call = node.value
-    if type(call) is not CALL or not call.args:
+    if type(call) is not CALL or not (call.args or call.keywords):
         return {}
-    held = {arg.id: frame.env.get(arg.id) for arg in call.args if type(arg) is NAME}
+    given = (*call.args, *[value for _, value in call.keywords])
+    held = {arg.id: frame.env.get(arg.id) for arg in given if type(arg) is NAME}
     waiting = {name: one for name, one in held.items() if type(one) is Unknown and one.weak is None}
     found: dict[str, Value] = {}
     for name, parts in _moved_by(call, frame) if waiting else ():
@@ -40,7 +42,7 @@ def moved_parts(node: core.Run, frame: Frame) -> dict[str, Value]:
             batch = waiting[name].batch
             there = Unknown(frame.why("moved parts", call.at, batch))
             frame.home.moves_batches |= batch is not None
-            found |= {f"{name}.{part}": there for part in parts} if parts else {name: there}
+            found |= {f"{name}{part}": there for part in parts if part} if parts else {name: there}
     return found
 
 
@@ -55,4 +57,17 @@ def _moved_by(call: core.Call, frame: Frame) -> list[tuple[str, Parts]]:
     frame.routine.uses[routine.home.path, routine.qualname] = None
     bound = type(value) is Call and value.receiver is not None
     params = [param.name for param in routine.node.params[bound:]]
-    return [(arg.id, taken[param]) for arg, param in zip(call.args, params) if type(arg) is NAME and param in taken]
+    given: dict[str, Node] = {**dict(zip(params, call.args)), **dict(call.keywords)}
+    return [
+        (arg.id, tuple([_as_given(part, given) for part in taken[param]]))
+        for param, arg in given.items()
+        if type(arg) is NAME and param in taken
+    ]
+
+
+def _as_given(part: str, given: dict[str, Node]) -> str:
+    """A part of what a call gives, as the caller has it under that name: `["mask` where `[key]` is given so."""
+    key = given.get(part[1:-1]) if part.endswith("]") else None
+    if type(key) is CONST:
+        return f'["{key.value}' if type(key.value) is str else ""
+    return f"[{key.id}]" if type(key) is NAME else "" if part.endswith("]") else part
