@@ -12,7 +12,7 @@ from syncguard.judge.called import Function, Where
 from syncguard.judge.warmth import UNMADE, UNUSED, is_dead
 from syncguard.looked_up import looked_up, methods_asked
 from syncguard.places import Places
-from syncguard.texts import SAID, Files, module_name, once
+from syncguard.texts import BRINGS, SAID, Files, module_name, once
 
 UNHEARD: Final = "nothing in its package names"
 FEW: Final = 3  # files of a package that is there for what calls it from outside
@@ -137,12 +137,18 @@ def _names(path: str, function: Function, files: Files) -> list[str]:
 def _told(path: str, function: Function, names: Iterable[str], having: Mapping[str, list[str]], files: Files) -> str:
     above, _, lacking = function.abstract.partition(".")
     alone = above and not any(_descends(files.text(other), above) for other in having[above])
-    if alone and lacking:
+    if alone and lacking and not any(_takes(files.code(other), above) for other in {path, *having[above]}):
         return f"{UNMADE}`{above}`, which lacks `{lacking}`, and nothing in its package descends from it"
     for name in names:
         if not runs_in(path, name, having[name], files):
             return f"{UNUSED} `{name}`" if files.is_ours(path) else f"{UNHEARD} `{name}` yet"
     return f"`{above}` is abstract, and nothing in its package descends from it yet" if alone else ""
+
+
+def _takes(code: str, name: str) -> bool:
+    """Whether some code does more with a class than to define it, bring it in and speak of it."""
+    taken = rf"(?<!class ){NOT_IN}{name}\b\s*(?:[(),:\]}}.]|$)"
+    return re.search(taken, BRINGS.sub("", code), re.MULTILINE) is not None
 
 
 def _descends(text: str, name: str) -> bool:

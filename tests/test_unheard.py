@@ -137,6 +137,8 @@ def test_what_nothing_can_be_made_of_runs_never():
         (HEIR + "\n    def read(self):\n        return 1\n", ""),
         (HEIR + "\n    @abc.abstractmethod\n    def more(self): ...\n", ""),  # it is there for those below it
         (HEIR + "\n\nclass Kind(Plain):\n    def read(self):\n        return 1\n", ""),
+        (HEIR, "from .core import Plain\n\n\ndef load(kind):\n    return Plain()\n"),  # who makes it knows better
+        (HEIR, "from .core import Plain\n\nKINDS = {'plain': Plain}\n"),
         (HEIR, "from .core import Plain\n\n\nclass Kind(Plain):\n    def read(self):\n        return 1\n"),
     ],
 )
