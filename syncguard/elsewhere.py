@@ -14,7 +14,7 @@ from syncguard.archived import copied
 from syncguard.asked_for import AskedFor
 from syncguard.errands import Errands, Told
 from syncguard.examine import Examined
-from syncguard.forsaken import Forsaken, forsaken
+from syncguard.forsaken import Forsaken, forsaken, is_left
 from syncguard.given_outside import given_outside, must_be_given
 from syncguard.judge.brought import as_brought
 from syncguard.judge.called import Ask, Function, Gift, Needs, Where, in_loop, innermost, last_part
@@ -273,6 +273,10 @@ def elsewhere(
     mentions = Mentions(files, places)
     kinship, made_up = Kinship(files, places), MadeUp(files, places)
     apart = gpuless(calls, unsure, mentions)
+
+    def left(where: Where) -> bool:
+        return is_left(where, calls, callers, made_up, files, places)
+
     private, seldom = idle(calls, callers, hot, places)
     known = left_to(unsure, callers, seldom, files, places)
     hosted = {**private, **{where: seldom[where] for where in known}, **apart}
@@ -284,7 +288,7 @@ def elsewhere(
     ]
     alone = [(path, f.name) for path, f in unknown if f.alone]
     holding = frozenset(_holding(examined, lambda _: True))
-    options = behind(calls, callers, apart)
+    options = behind(calls, callers, apart, lru_cache(maxsize=None)(left))
     makers = namers(calls)
     errands = Errands(calls, hot, made_up, files, places)
     stepwise = Stepwise(calls, callers, files, places)

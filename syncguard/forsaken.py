@@ -9,7 +9,7 @@ import msgspec
 
 from syncguard.judge.called import Function, Where
 from syncguard.judge.entries import Callers
-from syncguard.judge.warmth import is_dead
+from syncguard.judge.warmth import is_dead, is_unmade
 from syncguard.made_up import MadeUp
 from syncguard.places import Places
 from syncguard.texts import Files
@@ -44,6 +44,7 @@ def forsaken(
     tops = {where for where in above if not callers.get(where)}
     told = unheard(_functions({*asked, *tops}, calls), callers, files, places)
     unused = {where for where, text in told.items() if is_dead(text) and not made_up.may_fetch(where)}
+    unused |= {where for where, text in told.items() if is_unmade(text)}
     lasting = {where: text for where, text in told.items() if where not in unused}
     over = {where for where in left_over(lasting, calls, files) if not made_up.may_fetch(where)}
     lone = _only_by(tops & told.keys(), above, callers)
@@ -55,6 +56,13 @@ def forsaken(
     gone = _only_by(tops & unused, above, callers)
     left |= {where: said[where] for where in unused | (called & gone)}
     return Forsaken(said, left)
+
+
+def is_left(where: Where, calls: Calls, callers: Callers, made_up: MadeUp, files: Files, places: Places) -> bool:
+    """Whether a function is one that nothing calls, and that is there for nobody."""
+    told = unheard(_functions([where], calls), callers, files, places)
+    dead = {one for one, text in told.items() if is_dead(text) or is_unmade(text)} | left_over(told, calls, files)
+    return where in dead and not made_up.may_fetch(where)
 
 
 def _above(asked: Iterable[Where], callers: Callers, hot: Collection[Where]) -> set[Where]:

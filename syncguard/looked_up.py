@@ -29,13 +29,21 @@ SETTINGS: Final = "args|cfg|config|conf|opts?|options|hparams|hps|params|setting
 KNOWN: Final = rf"(?!(?:\w+\.)*(?:{SETTINGS})\b)"  # not of these
 MADE_UP: Final = r"""(?:[fF]["']|["'][^"'\n]*["']\s*[+%.])"""  # a text that is put together
 ANYTHING: Final = re.compile(  # code that may come to whatever there is in a project
-    r"""(?<![\w.])exec\(|\b(?:import_module|__import__|walk_packages|iter_modules|run_module|run_path|"""
+    r"""(?<![\w.])exec\(\s*\w?["'][^"'\n]*\bimport\b|\b(?:walk_packages|iter_modules|run_module|run_path|"""
     r"""spec_from_file_location|locate|get_class|\w*CLI|__subclasses__)\(|\b(?:create|load|safe_load)\(\s*[rRfF]?(["'])\1\1"""
 )
+IMPORTS: Final = re.compile(  # the same of modules: of one that is named, of those whose names begin so, of any
+    r"""\b(?:import_module|__import__)\(\s*(?:\w*(["'])(?P<text>[^"'\n]*)\1(?P<more>\s*(?:[+%]|\.format\b))?)?"""
+)
+FILLED: Final = re.compile(r"[{%]")
+BESIDE: Final = re.compile(r"[^()\n]*,\s*(?:package\s*=\s*)?__(?:name|package)__")
+OF_FILE: Final = (  # to whatever there is in a file, from there
+    r"""(?<![\w.])(?:eval|exec|dir)\((?!\s*\))|(?<![\w.])locals\(\)(?:\[|\.)|=\s*(?:locals|globals)\(\)|"""
+    r"""\((?:locals|globals)\(\)\)|\b(?:getmembers|attrgetter|Fire)\("""
+)
+HERE: Final = re.compile(OF_FILE)
 SEEN: Final = re.compile(  # to whatever a file sees
-    r"""(?<![\w.])(?:eval|dir)\((?!\s*\))|(?<![\w.])locals\(\)(?:\[|\.)|=\s*(?:locals|globals)\(\)|"""
-    r"""\((?:locals|globals)\(\)\)|\b(?:getmembers|attrgetter|Fire)\(|"""
-    rf"""\bgetattr\(\s*{KNOWN}(?!self\b)[\w.]+\s*,\s*(?:[A-Za-z_]\w*\s*[,)]|{MADE_UP})"""
+    rf"""{OF_FILE}|\bgetattr\(\s*{KNOWN}(?!self\b)[\w.]+\s*,\s*(?:[A-Za-z_]\w*\s*[,)]|{MADE_UP})"""
 )
 BELOW: Final = re.compile(r"__init_subclass__\b|\bmetaclass\s*=")  # to what descends from a class
 METHODS: Final = re.compile(  # to whatever methods an object has
@@ -85,21 +93,37 @@ def _reached(path: str, home: str, files: Files, places: Places) -> bool:
     if WHOLE.search(files.text(hub) if is_file(hub) else ""):
         return True
     for one in _asking(home, files, places):
-        if files.has(one, ANYTHING):
+        if files.has(one, ANYTHING) or (files.has(one, IMPORTS) and _imports(files.text(one), one, path)):
             return True
-        if files.has(one, SEEN) and (one == path or _brings(one, path, files)):
+        if files.has(one, HERE) if one == path else files.has(one, SEEN) and _brings(one, path, files):
             return True
-        if files.has(one, BELOW) and (one == path or _brings(path, one, files)):
+        if files.has(one, BELOW) and (one == path or _brings(path, one, files, parts=True)):
             return True
     return False
 
 
-def _brings(one: str, path: str, files: Files) -> bool:
-    """Whether a file brings in a module, or all that it has, as far as its name tells."""
+def _imports(text: str, one: str, path: str) -> bool:
+    """Whether a file may bring in a module by a name that is made up, or written there."""
+    dotted = "." + path.removesuffix(".py").removesuffix(f"{os.sep}__init__").replace(os.sep, ".")
+    for met in IMPORTS.finditer(text):
+        said = met["text"] or ""
+        begin = FILLED.split(said, maxsplit=1)[0]
+        if begin.startswith("."):  # beside the file, if it says so
+            beside = BESIDE.match(text, met.end()) is not None and not begin.startswith("..")
+            begin = os.path.dirname(one).replace(os.sep, ".") + begin if beside else ""
+        whole = begin == said and not met["more"]
+        if not begin or (dotted.endswith(f".{begin}") if whole else f".{begin}" in dotted):
+            return True
+    return False
+
+
+def _brings(one: str, path: str, files: Files, parts: bool = False) -> bool:
+    """Whether a file brings in a module, or all that it has, or else some parts, as far as its name tells."""
     text, name = files.text(one), module_name(path)
     if any(means(dotted, one, path) for dotted in WHOLE.findall(text)):
         return True
-    return re.search(rf"^[ \t]*(?:from|import)\b[^\n]*\b{name}\b", text, re.MULTILINE) is not None
+    first = r"(?:from|import)\b" if parts else r"(?:from\b[^\n]*)?\bimport\b"
+    return re.search(rf"^[ \t]*{first}[^\n]*\b{name}\b", text, re.MULTILINE) is not None
 
 
 def _folders(folder: str, home: str) -> Iterator[str]:

@@ -9,10 +9,10 @@ from typing import Final
 
 from syncguard.brings import bare, picked, runs_in, taken_whole
 from syncguard.judge.called import Function, Where
-from syncguard.judge.warmth import UNUSED, is_dead
+from syncguard.judge.warmth import UNMADE, UNUSED, is_dead
 from syncguard.looked_up import looked_up, methods_asked
 from syncguard.places import Places
-from syncguard.texts import Files, code_of, module_name, once
+from syncguard.texts import BRINGS, Files, code_of, module_name, once
 
 UNHEARD: Final = "nothing in its package names"
 FEW: Final = 3  # files of a package that is there for what calls it from outside
@@ -31,7 +31,7 @@ def unheard(
     wanted: dict[str, set[str]] = {}
     for _, function, names, package in placed:
         if package and _is_large(package, files):
-            wanted.setdefault(package, set()).update((*names, *filter(None, (function.abstract,))))
+            wanted.setdefault(package, set()).update(filter(None, (*names, function.abstract.partition(".")[0])))
     having = {package: files.naming(every, package) for package, every in wanted.items()}
     told = {}
     for path, function, names, package in placed:
@@ -88,7 +88,9 @@ def left_over(
     """Those of the functions that nothing calls yet beside which their package takes others out of the same file, or
     says by an `__init__.py` which are there for others, or which belong to a module that this file alone makes: what is
     there for whoever comes from outside stands beside such as nothing takes."""
-    asked = {where: told for where, told in unheard.items() if not told.startswith("`")}  # of an abstract class
+    asked = {
+        where: told for where, told in unheard.items() if not told.startswith(("`", UNMADE))
+    }  # of an abstract class
     packages = {path: files.home(path) for path, _ in asked}
     own = {(path, f.name): f for path in packages for f in calls.get(path, ())}
     beside = {path: {f.name for f in calls.get(path, ()) if "." not in f.name} for path in packages}
@@ -133,13 +135,20 @@ def _names(path: str, function: Function, files: Files) -> list[str]:
 
 
 def _told(path: str, function: Function, names: Iterable[str], having: Mapping[str, list[str]], files: Files) -> str:
+    above, _, lacking = function.abstract.partition(".")
+    alone = above and not any(_descends(files.text(other), above) for other in having[above])
+    if alone and lacking and not any(_takes(files.code(other), above) for other in {path, *having[above]}):
+        return f"{UNMADE}`{above}`, which lacks `{lacking}`, and nothing in its package descends from it"
     for name in names:
         if not runs_in(path, name, having[name], files):
             return f"{UNUSED} `{name}`" if files.is_ours(path) else f"{UNHEARD} `{name}` yet"
-    above = function.abstract
-    if above and not any(_descends(files.text(other), above) for other in having[above]):
-        return f"`{above}` is abstract, and nothing in its package descends from it yet"
-    return ""
+    return f"`{above}` is abstract, and nothing in its package descends from it yet" if alone else ""
+
+
+def _takes(code: str, name: str) -> bool:
+    """Whether some code does more with a class than to define it, bring it in and speak of it."""
+    taken = rf"(?<!class ){NOT_IN}{name}\b\s*(?:[(),:\]}}.]|$)"
+    return re.search(taken, BRINGS.sub("", code), re.MULTILINE) is not None
 
 
 def _descends(text: str, name: str) -> bool:

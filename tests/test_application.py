@@ -274,6 +274,39 @@ def test_code_that_may_come_to_whatever_there_is_leaves_nothing_dead(asked, brin
 
 @ASKED
 @pytest.mark.parametrize(
+    ("brings", "uses", "more"),
+    [
+        ("from importlib import import_module", "net = import_module('torch.nn').Linear(2, 2)", ""),
+        ("from importlib import import_module", "net = import_module(f'data.{kind}').net", ""),
+        ("from importlib import import_module", "net = import_module('data.%s' % kind).net", ""),
+        ("from importlib import import_module", "net = import_module(f'.{kind}', __name__).net", ""),
+        ("from models.core import build", "net = eval(kind)()", "\ndef build():\n    return 1\n"),
+        ("", "exec(kind, {})", ""),
+        ("", "net = 1", "\ndef read(net, keys):\n    return [getattr(net, key) for key in keys]\n"),
+    ],
+)
+def test_code_that_may_come_to_other_things_comes_to_no_other(asked, brings, uses, more):
+    assert heat(NET + more, {"tools/run.py": BROUGHT.format(brings, uses)}, asked) == "cold"
+
+
+@ASKED
+@pytest.mark.parametrize(
+    ("path", "brings"),
+    [
+        ("models/__init__.py", "import_module(f'.{kind}', __name__)"),
+        ("tools/run.py", "import_module(f'models.{kind}')"),
+        ("tools/run.py", "import_module('.' + kind, 'models')"),
+        ("tools/run.py", "import_module(kind)"),
+        ("tools/run.py", "__import__('mod%s' % kind)"),
+    ],
+)
+def test_a_module_that_may_be_brought_in_is_not_dead(asked, path, brings):
+    text = f"from importlib import import_module\n\n\ndef net(kind):\n    return {brings}.net\n"
+    assert heat(NET, {path: text}, asked) == "hot"
+
+
+@ASKED
+@pytest.mark.parametrize(
     ("path", "text"),
     [
         ("Makefile", "run:\n\tpython -c 'from models.core import Net; Net()'\n"),

@@ -223,3 +223,65 @@ def test_a_number_is_no_tensor(given: str, keep: str, expected: tuple[str, list[
     files = {"pkg/__init__.py": "", "pkg/steps.py": READ.format(keep=keep), "pkg/net.py": LOOP.format(given=given)}
     finding = found(files)["pkg/steps.py"]
     assert (finding.heat, [fact.text for fact in finding.options]) == expected
+
+
+METERS = """
+import torch
+
+
+class Meters:
+    def __init__(self):
+        self.meters = {}
+
+    def update(self, **values):
+        for name, value in values.items():
+            if isinstance(value, torch.Tensor):
+                value = value.item()
+            self.meters[name] = value
+"""
+TRAINING = """
+import torch
+from .meters import Meters
+
+
+def train(net, optimizer, batches, rest):
+    meters = Meters()
+    for x in batches:
+        loss = net(x).mean()
+        loss.backward()
+        optimizer.step()
+        shown = loss.item()
+        {update}
+"""
+
+
+@pytest.mark.parametrize(
+    ("update", "heat"),
+    [
+        ("meters.update(loss=loss.item())", "amortized"),
+        ("meters.update(loss=shown, rate=optimizer.param_groups[0]['lr'])", "amortized"),
+        ("meters.update(loss=float(loss)); meters.update(n=len(batches))", "amortized"),
+        ("meters.update(loss=loss)", "hot"),
+        ("meters.update(loss=loss.item()); meters.update(rate=rest.rate)", "hot"),
+        ("meters.update(loss=shown, **rest)", "hot"),
+        ("meters.update(first=optimizer.param_groups[0]['params'])", "hot"),
+    ],
+)
+def test_numbers_under_any_names_are_no_tensors(update: str, heat: str) -> None:
+    files = {"pkg/__init__.py": "", "pkg/meters.py": METERS, "pkg/train.py": TRAINING.format(update=update)}
+    assert found(files)["pkg/meters.py"].heat == heat
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        METERS.replace("        for", "        values['size'] = self.size\n        for"),
+        METERS.replace("        for", "        values = values or self.meters\n        for"),
+        METERS.replace("        for", "        self.fill(values)\n        for"),
+        METERS.replace("            if", "            value = self.read(value)\n            if"),
+    ],
+)
+def test_what_is_put_among_them_may_be_one(changed: str) -> None:
+    training = TRAINING.format(update="meters.update(loss=loss.item())")
+    files = {"pkg/__init__.py": "", "pkg/meters.py": changed, "pkg/train.py": training}
+    assert found(files)["pkg/meters.py"].heat == "hot"

@@ -674,6 +674,18 @@ def test_what_another_file_asks_for_is_told(
     assert options("p") == {"help.py": [HERE], "reader.py": []}
 
 
+@pytest.mark.parametrize(
+    ("names", "left"), [("first, second", True), ("first", False), ("first, second, other", False)]
+)
+def test_who_is_left_over_says_nothing_of_what_it_calls(project: Path, names: str, left: bool) -> None:
+    Path("p/reader.py").write_text(READ)
+    asking = ASKING.format(taken="", before="", call="if self.size > 0: read(x)")
+    Path("p/user.py").write_text(f"{asking}\n\nfrom p.more import {names}\n\nALL = {names}\n")
+    more = "from p.reader import deep\n\n\ndef first(): ...\n\n\ndef second(): ...\n\n\n"
+    Path("p/more.py").write_text(f"{more}def other(x):\n    return deep(x)\n")
+    assert options("p")["reader.py"] == ([SIZE] if left else [])
+
+
 @pytest.mark.parametrize(("call", "but"), [("if self.size > 0: Reader().read(x)", True), ("Reader().read(x)", False)])
 def test_a_path_from_another_file_says_what_it_goes_behind(project: Path, call: str, but: bool) -> None:
     method = "class Reader:\n    def read(self, x: torch.Tensor):\n        return deep(x)"

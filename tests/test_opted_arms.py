@@ -315,6 +315,14 @@ def test_a_function_that_is_named_behind_an_option_alone_has_it(more: str, optio
     assert {tuple(one) for one in told(KINDS.format(more=more))} == {tuple(options)}
 
 
+def test_what_such_a_function_calls_has_it_too() -> None:
+    text = KINDS.format(more="").replace(".sum().item()", ".sum()").replace("return -dist", "return spread(-dist")
+    text = text.replace(".log_prob(y).sum()", ".log_prob(y))")
+    text = text.replace("    def nll", "    def spread(x):\n        return x.sum().item()\n\n    def nll", 1)
+    option = '`self.loss == "nll"` holds; by default `self.loss` is `"mse"`'
+    assert told(text) == [[f"in this file called only where {option}"], [f"in this file named only where {option}"]]
+
+
 def test_a_decorator_that_keeps_a_function_names_it() -> None:
     text = KINDS.format(more="").replace("def nll(", "@kept\n    def nll(")
     assert {tuple(one) for one in told(text)} == {()}

@@ -274,3 +274,72 @@ MADE_HERE = """
 )
 def test_what_a_file_gives_a_constructor_that_must_be_given_it(made: str, expected: list[str]) -> None:
     assert told(MADE_HERE.format(made=made)) == [expected]
+
+
+FILLED = """
+    class Block(torch.nn.Module):
+        kind = 1
+
+        def __init__(self, size):
+            super().__init__()
+            self.size = size
+            self.spread = None
+            {more}
+
+        def forward(self, x):
+            if self.spread is not None:
+                return self.spread(x, int(x.max()))
+            return x
+
+        {method}
+    """
+NOTHING = ["only where `self.spread is not None` holds; by default `self.spread` is `None`"]
+
+
+@pytest.mark.parametrize(
+    ("more", "method", "options"),
+    [
+        ("pass", "kept = 2", NOTHING),
+        ("pass", "def fill(self, spread):\n            self.spread = spread", []),
+        ("self.__dict__.update(size)", "kept = 2", []),
+        ("pass", "spread = torch.ones(3)", []),
+    ],
+)
+def test_what_its_file_leaves_empty_another_one_must_fill(more: str, method: str, options: list[str]) -> None:
+    assert told(FILLED.format(more=more, method=method))[0] == options
+
+
+READ = """
+    def read(weights):
+        \"\"\"What is in a file, or given.\"\"\"
+        if {test}:
+            weights = torch.load(weights)
+        return {back}
+
+
+    class Loss(torch.nn.Module):
+        def __init__(self, weights=None):
+            super().__init__()
+            self.weights = read(weights)
+
+        def forward(self, x):
+            if self.weights is not None:
+                return x * x.new_tensor(self.weights)
+            return x
+    """
+
+
+@pytest.mark.parametrize(
+    ("test", "back", "named"),
+    [
+        ("isinstance(weights, str)", "weights", True),
+        ("weights is not None and weights", "weights", True),
+        ("weights", "weights", True),
+        ("weights is None", "weights", False),
+        ("isinstance(weights, (str, type(None)))", "weights", False),
+        ("isinstance(weights, str)", "weights or [1.0]", False),
+    ],
+)
+def test_what_is_given_back_as_it_is_where_it_is_none(test: str, back: str, named: bool) -> None:
+    option = "only where `self.weights is not None` holds; by default `self.weights` is `None`"
+    assert told(READ.format(test=test, back=back))[-1] == ([option] if named else [])

@@ -68,6 +68,7 @@ NET = """
         "named.lower() == 'a'",
         "run_args.exact",
         "run_args['exact']",
+        "which.conf.exact",
         "'extra' in inspect.signature(self.net.forward).parameters",
         "'extra' in set(signature(which).parameters.keys())",
         "uses_extra(cfg)",

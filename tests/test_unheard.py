@@ -106,6 +106,46 @@ def test_nothing_calls_a_method_of_an_abstract_class_without_heirs(asked):
     assert said(written, {"pkg/fit.py": use}, asked) == ""
 
 
+HEIR = """
+import torch
+from pkg.base import Base
+
+
+class Plain(Base):
+    def total(self, x: torch.Tensor) -> list:
+        return self.kept(x)
+
+    def kept(self, x: torch.Tensor) -> list:
+        return x.unique().tolist()
+"""
+
+
+def made(core: str, more: str = "from .core import Plain\n\n__all__ = ['Plain']\n") -> tuple[str, str]:
+    base = ABSTRACT.partition("    def total")[0]
+    finding = found({**HERE, "pkg/base.py": base, "pkg/core.py": core, "pkg/__init__.py": more})["pkg/core.py"]
+    return finding.heat, " ".join([fact.text for fact in finding.hot_path])
+
+
+def test_what_nothing_can_be_made_of_runs_never():
+    told = "nothing can be made of `Plain`, which lacks `read`, and nothing in its package descends from it"
+    assert made(HEIR) == ("cold", told)
+
+
+@pytest.mark.parametrize(
+    ("core", "more"),
+    [
+        (HEIR + "\n    def read(self):\n        return 1\n", ""),
+        (HEIR + "\n    @abc.abstractmethod\n    def more(self): ...\n", ""),  # it is there for those below it
+        (HEIR + "\n\nclass Kind(Plain):\n    def read(self):\n        return 1\n", ""),
+        (HEIR, "from .core import Plain\n\n\ndef load(kind):\n    return Plain()\n"),  # who makes it knows better
+        (HEIR, "from .core import Plain\n\nKINDS = {'plain': Plain}\n"),
+        (HEIR, "from .core import Plain\n\n\nclass Kind(Plain):\n    def read(self):\n        return 1\n"),
+    ],
+)
+def test_what_may_be_made_may_run(core, more):
+    assert made(core.replace("import torch", "import abc\nimport torch"), more)[0] == "unknown"
+
+
 @pytest.mark.parametrize("core", [SCORE, CLASS])
 def test_scripts_and_small_packages_are_there_for_others(core):
     for files in (

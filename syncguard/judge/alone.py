@@ -70,7 +70,8 @@ def called_by_name(routine: Routine, places: Places) -> bool:
 
 def abstract(routine: Routine) -> str:
     """The name of the class of a method of which there can be no instance: a method of it is still to be written, and
-    no other class of its file descends from it."""
+    no other class of its file descends from it; with that, `Net.read`, where none of its own is left for those below
+    it."""
     owner = routine.owner
     if owner is None or owner.qualname != owner.name:
         return ""
@@ -80,7 +81,10 @@ def abstract(routine: Routine) -> str:
     names = dict.fromkeys([name for info in owner.mro for name in info.members])
     found = [member[0] for name in names if (member := owner.find(name)) is not None]
     missing = [one for one in found if type(one) is Call and unwritten(one.routine) and _declared(one.routine)]
-    return owner.name if missing else ""
+    left = [one.routine for one in missing if one.routine.owner is owner]
+    if not missing:
+        return ""
+    return owner.name if left else f"{owner.name}.{missing[0].routine.name}"
 
 
 def _unasked(name: str, routine: Routine, places: Places) -> bool:

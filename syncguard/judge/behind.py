@@ -119,9 +119,10 @@ class Behind(msgspec.Struct):
             self.known[asked] = found[asked] or one_of
 
     def _made(self, caller: Routine, asked: str) -> Known:
-        """What the file asks for wherever it makes an object of the class that a call stands in, of another one."""
+        """What the file asks for wherever it makes an object of the class that a call stands in, of another one, or
+        names the function that it stands in, and hands that about."""
         owner = caller.owner
-        if owner is None or owner.find(asked) is not None:
+        if owner is not None and owner.find(asked) is not None:
             return {}
         made = {bare(fact): fact for fact in self._built(caller)}
         return {text: replace(fact, text=f"{HERE}{text}") for text, fact in made.items()}

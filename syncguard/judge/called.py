@@ -86,7 +86,8 @@ class Function(msgspec.Struct, frozen=True, array_like=True):
     here: bool = False  # it is cold for its callers in its own file alone
     alone: bool = False  # it is private, its file does not name it, and nothing above its class may call it
     names: tuple[str, ...] = ()  # of which somebody must have each to call it, and its file has none
-    abstract: str = ""  # its class, of which there are instances only where another file has one that descends from it
+    abstract: str = ""  # its class, of which there are instances only where another file has one that descends from it;
+    # with what it lacks, `Net.read`, where it leaves nothing of its own to that
     kin: tuple[str, ...] = ()  # of a method that nothing but its name brings in: its class and those above it
     lines: tuple[int, int] = (0, 0)  # where it begins and ends
     host: bool = False  # its tensors are on the host: it may run for each batch

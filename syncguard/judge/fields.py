@@ -187,7 +187,12 @@ def _field(info: ClassInfo, name: str, place: Place) -> tuple[Written, bool] | N
         fixed = [assigned for assigned in found if not (assigned.switch or (switched and assigned.reset))]
         if fixed:
             assigned = fixed[0] if len(fixed) == 1 else _left_with(one, name, fixed, place)
-            return _made(assigned, switched, one, info, place) if assigned is not None else None
+            if assigned is None or assigned.written is None:
+                return None
+            if assigned.literal and _is_none(assigned.written[0]) and sum([len(given) for _, given in every]) == 1:
+                filled = _may_be_given(info, name, place)  # else by who has the object
+                return (assigned.written, True) if not filled else None
+            return _made(assigned, switched, one, info, place)
         declared = [*declared_in(one.node, name)]
         if declared:
             flag = switched and _flag(declared[0])
@@ -368,3 +373,7 @@ def _taken(value: Node) -> Node:
 
 def _flag(node: Node | None) -> bool:
     return type(node) is CONST and isinstance(node.value, bool)
+
+
+def _is_none(node: Node) -> bool:
+    return type(node) is CONST and node.value is None

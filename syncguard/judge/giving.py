@@ -25,6 +25,7 @@ from syncguard.judge.entries import DEEPEST, SEEN
 from syncguard.judge.entries import Callers as Entered
 from syncguard.judge.filled import is_count, is_something
 from syncguard.judge.opted import BY_DEFAULT, ONLY, only_where, shown
+from syncguard.judge.rest import each_of_rest, gives_numbers, rest_of
 from syncguard.judge.settled import COMPARE, told_of
 from syncguard.judge.standing import asserted
 from syncguard.places import Places
@@ -56,11 +57,15 @@ def asks_of(context: Context, at: At, routine: Routine, world: World, text_of: T
 
 
 def as_tensor(sighting: Sighting, routine: Routine) -> tuple[Ask, ...]:
-    """That a parameter which is waited for is a tensor: some calls may give a number."""
+    """That a parameter which is waited for is a tensor, or one of what a call may give by any name: some calls may give
+    a number."""
     free = _free(routine) if sighting.operand is not None else frozenset()
-    named = [part for part in walk(routine.node.body) if type(part) is NAME and part.id in free] if free else []
-    read = [part for part in named if part.at == sighting.operand]
-    return tuple([Ask(part.id, TENSOR, None, True, part.id, part.at[0]) for part in read[:1]])
+    named = [part for part in walk(routine.node.body) if type(part) is NAME] if free else []
+    read = next((part for part in named if part.at == sighting.operand), None)
+    if read is None:
+        return ()
+    name = read.id if read.id in free else each_of_rest(read, routine)
+    return (Ask(name, TENSOR, None, True, read.id, read.at[0]),) if name else ()
 
 
 def _free(routine: Routine) -> frozenset[str]:
@@ -94,7 +99,7 @@ def _asked(test: Node) -> tuple[str, str, bool | int | float | str | None]:
 
 def as_asked(ask: Ask) -> str:
     """What is said of a place that is only reached where this is given."""
-    return f"only where `{ask.name}` is a tensor" if ask.what == TENSOR else only_where(ask.text, ask.outcome, "")
+    return f"only where `{ask.text}` is a tensor" if ask.what == TENSOR else only_where(ask.text, ask.outcome, "")
 
 
 def gives_of(caller: Routine, at: At, callee: Routine, callers: Callers, world: World) -> tuple[Gift, ...]:
@@ -115,6 +120,9 @@ def gives_of(caller: Routine, at: At, callee: Routine, callers: Callers, world: 
             gift = replace(gift, value=None, told="", some=gift.number) if gift.own or gift.number else None
         if gift is not None:
             found.append(gift)
+    rest = rest_of(node)
+    if rest and sure and gives_numbers(Made(written, caller, Context()), node, world):
+        found.append(Gift(rest, None, some=True, number=True))
     return tuple(found)
 
 
@@ -209,7 +217,7 @@ class Given:
             return None
         first = next((ask for ask in asks if self._denied(where, (ask,), [])), asks[0])
         if first.what == TENSOR:
-            return Fact(f"as far as we see, `{first.name}` is a tensor in none of its calls", first.line)
+            return Fact(f"as far as we see, `{first.text}` is a tensor in none of its calls", first.line)
         how = "none of" if first.outcome else "all"
         return Fact(f"as far as we see, `{first.text}` holds for {how} its calls", first.line)
 

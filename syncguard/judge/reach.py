@@ -226,7 +226,10 @@ def _leads(function: Function) -> bool:
 
 
 def behind(
-    files: dict[str, tuple[Function, ...]], callers: Callers, gpuless: Container[Where] = frozenset()
+    files: dict[str, tuple[Function, ...]],
+    callers: Callers,
+    gpuless: Container[Where] = frozenset(),
+    left: Callable[[Where], bool] = lambda where: False,
 ) -> dict[Where, tuple[Fact, ...]]:
     """The functions that stand behind options in their own file, and behind the same wherever another one calls them
     that is known. Those that only processes without a GPU call wait for none, whatever they call."""
@@ -243,7 +246,7 @@ def behind(
             found[where] = kept
         else:
             del found[where]
-    elsewhere = _from_elsewhere(files, callers, found, gpuless)
+    elsewhere = _from_elsewhere(files, callers, found, gpuless, left)
     return {where: _together(found.get(where, ()), elsewhere.get(where, ())) for where in {**found, **elsewhere}}
 
 
@@ -274,6 +277,7 @@ def _from_elsewhere(
     callers: Callers,
     own: dict[Where, tuple[Fact, ...]],
     gpuless: Container[Where],
+    left: Callable[[Where], bool],
 ) -> dict[Where, tuple[Fact, ...]]:
     """What all calls that are known share, of the functions that nothing but these makes hot."""
     follows = ((path, f) for path, functions in files.items() for f in functions if f.heat == "unknown" and f.named)
@@ -302,13 +306,19 @@ def _from_elsewhere(
             return ()
         return shared_by_all(tuple(around(*call)) for call in calls)
 
+    def shared_by_used(calls: Calls) -> tuple[Fact, ...]:
+        """The same but for the calls by what nobody calls yet: who does may ask for it otherwise, but for a key, unless
+        that is there for nobody."""
+        lone = [caller for caller, _ in calls if caller in idle]
+        used = [call for call in calls if call[0] not in idle] if lone else []
+        shared = shared_by(used) if used else ()
+        return shared if shared and all(map(left, lone)) else tuple([fact for fact in shared if by_key(fact)])
+
     changed = True
     while changed:
         changed = False
         for where, calls in {**apart, **made}.items():
-            # Who calls what nobody calls yet may ask for it otherwise, but for a key.
-            used = [call for call in calls if call[0] not in idle]
-            shared = shared_by(calls) or tuple([fact for fact in shared_by(used) if used and by_key(fact)])
+            shared = shared_by(calls) or shared_by_used(calls)
             if len(shared) > len(found.get(where, ())):
                 if (where in apart and where in made) or any(caller in there for caller, _ in calls):
                     there.add(where)

@@ -17,7 +17,7 @@ from syncguard.judge.carried import carried, read_of
 from syncguard.judge.defaults import Place, is_carrier, keywords_of, sources_of
 from syncguard.judge.enumerated import Member, converts, member_of
 from syncguard.judge.environment import asked_of, default_in, is_switch
-from syncguard.judge.falls_back import falls_back
+from syncguard.judge.falls_back import falls_back, kept_none
 from syncguard.judge.fields import answered_by
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -182,7 +182,11 @@ def _taken(call: core.Call, place: Place) -> Told | None:
 
 
 def _fallen_back(call: core.Call, place: Place) -> Told | None:
-    """The same of what stands for another thing where that is None: `default(steps, 1)`."""
+    """The same of what stands for another thing where that is None, `default(steps, 1)`, and of what is given back as
+    it is where it is None."""
+    if (same := kept_none(call, place)) is not None:
+        told = told_of(same, place)
+        return told if told is not None and told.value is None else None
     both = falls_back(call, place)
     first = told_of(both[0], place) if both is not None else None
     if both is None or first is None or first.value is not None:

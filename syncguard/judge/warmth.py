@@ -26,6 +26,7 @@ UNASKED = "but only where an option is set that is off by default"
 UNNAMED = "in a private module that nothing in its package names"
 ASTRAY = "in a module that nothing in its package names, as it names nearly all others"
 UNUSED = "nothing in its project names"
+UNMADE = "nothing can be made of "
 TEMPLATE = "in a template that nothing imports"
 UNCALLED = "in a function of its package's own that nothing there names"
 ON_HOST = "whose tensors are on the host"
@@ -72,6 +73,11 @@ def for_start(path: tuple[Fact, ...]) -> bool:
 def is_dead(text: str) -> bool:
     """Whether this says of what stands in an application that nothing there calls it, so that nobody does."""
     return UNUSED in text
+
+
+def is_unmade(text: str) -> bool:
+    """Whether this says of a method that no object has it."""
+    return text.startswith(UNMADE)
 
 
 def of_a_run(path: tuple[Fact, ...]) -> bool:

@@ -103,14 +103,17 @@ def _counts(call: core.Call, param: Param, places: list[Param], bound: bool) -> 
 
 
 def is_number(node: Node) -> bool:
-    """Whether an expression is a number, whatever it is taken from: `x.shape[1]`, `len(xs)`, `2 * n`, `max(2, n)`."""
+    """Whether an expression is a number, whatever it is taken from: `x.shape[1]`, `len(xs)`, `2 * n`, `max(2, n)`,
+    `loss.item()`, `optimizer.param_groups[0]["lr"]`."""
     match node:
         case core.Const(value=value):
             return isinstance(value, int | float)
-        case core.Index(of=core.Attr(name="shape")) | core.Call(fn=core.Name(id="len" | "int")):
+        case core.Index(of=core.Attr(name="shape")) | core.Call(fn=core.Name(id="len" | "int" | "float")):
             return True
-        case core.Call(fn=core.Attr(name="size" | "numel" | "dim")):
+        case core.Call(fn=core.Attr(name="size" | "numel" | "dim" | "item")):
             return True
+        case core.Index(of=core.Index(of=core.Attr(name="param_groups")), key=core.Const(value=str() as key)):
+            return key != "params"
         case core.Call(fn=core.Name(id="max" | "min"), args=args, keywords=()):
             return len(args) > 1 and all(map(is_number, args))
         case core.Do(what="+" | "-" | "*" | "//" | "%", args=args):
