@@ -379,3 +379,64 @@ class Part:
 def test_a_function_of_a_module_is_given_what_is_written_first(call: str, heat: str) -> None:
     files = {"pkg/__init__.py": "", "pkg/deep.py": LIMITED, "pkg/net.py": OF_MODULE.format(call=call)}
     assert found(files)["pkg/deep.py"].heat == heat
+
+
+KINDS = """
+import torch
+
+
+def skips(x: torch.Tensor) -> bool:
+    return bool((x > 0).all())
+
+
+def whole(x, exact: bool = False):
+    if exact and skips(x):
+        return None
+    return x.exp()
+
+
+def parts(x, exact: bool = False, **rest):
+    return whole(x, exact=exact, **rest)
+
+
+KINDS = {{"whole": whole, "parts": parts}}
+
+
+def first(x, kind: str):
+    pick = KINDS[kind]
+    return pick(x)
+
+
+def second(x, kind: str):
+    pick = KINDS[kind]
+    return pick(x, {given})
+"""
+NETS = """
+import torch
+from .ops import first, second
+
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return {call}
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "given", "hot"),
+    [
+        ("first(x, 'whole')", "exact=True", False),
+        ("second(x, 'whole')", "exact=False", False),
+        ("second(x, 'whole')", "exact=True", True),
+        ("second(x, 'whole')", "**x", True),
+        ("second(first(x, 'whole'), 'whole')", "exact=True", True),
+    ],
+)
+def test_what_a_table_gives_is_called_with_what_is_written(call: str, given: str, hot: bool) -> None:
+    files = {"pkg/__init__.py": "", "pkg/ops.py": KINDS.format(given=given), "pkg/net.py": NETS.format(call=call)}
+    (finding,) = [one for path, one in found(files).items() if path == "pkg/ops.py"]
+    assert [fact.text.partition("only")[2] for fact in finding.options] == [
+        " where `exact` holds; by default `exact` is `False`"
+    ]
+    assert (finding.heat == "hot") is hot
+    assert not hot or "second" in finding.hot_path[1].text

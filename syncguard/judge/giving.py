@@ -12,13 +12,12 @@ from msgspec.structs import replace
 from syncguard.infer.branches.asking import spelled_out
 from syncguard.infer.branches.meant import binders, necessary, plainly
 from syncguard.infer.branches.passing import given, in_sight, positional, unpacks
-from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.project import World
 from syncguard.infer.routine import Frame, Routine
 from syncguard.infer.sightings import Context, Sighting
 from syncguard.infer.tell import Texts, snippet
 from syncguard.judge.called import TENSOR, Ask, Function, Gift, Where
-from syncguard.judge.calling import Callers, Made, call_at
+from syncguard.judge.calling import Callers, Made, call_at, calls_for
 from syncguard.judge.defaults import Place, bound, bound_before
 from syncguard.judge.denied import comes_out, denied, handed_on
 from syncguard.judge.entries import DEEPEST, SEEN
@@ -101,7 +100,7 @@ def gives_of(caller: Routine, at: At, callee: Routine, callers: Callers, world: 
     """What a call gives those parameters that the function tests: where that is an option, unless it is set, and what
     is written out."""
     node, written = callee.node, call_at(at, caller)
-    if type(node) is not FUNCTION or written is None or last_name(written.fn) != callee.name:
+    if type(node) is not FUNCTION or written is None or not calls_for(written, caller, callee):
         return ()
     sure, written = not unpacks(written), in_sight(written)
     tested, handed = _tested(node), _handed(node)

@@ -22,7 +22,7 @@ from syncguard.judge.barred import barred_from
 from syncguard.judge.behind import HERE, HOT
 from syncguard.judge.called import Ask, Gift
 from syncguard.judge.called import Needs as Asks
-from syncguard.judge.calling import Callers, Calling, call_at
+from syncguard.judge.calling import Callers, Calling, call_at, calls_for
 from syncguard.judge.common import common, question_of
 from syncguard.judge.defaults import Place, bound
 from syncguard.judge.giving import as_tensor, asks_of, gives_of, in_all
@@ -272,11 +272,11 @@ def _same_handed(routine: Routine, at: At) -> frozenset[str]:
 def _gives(caller: Routine, at: At, routine: Routine) -> tuple[dict[str, list[Node]], list[Param]]:
     """What a call gives each parameter with a default that is written down, as far as that is seen, and these."""
     node, written = routine.node, call_at(at, caller)
-    if type(node) is not FUNCTION or written is None or last_name(written.fn) != routine.name:
+    if type(node) is not FUNCTION or written is None or not calls_for(written, caller, routine):
         return {}, []
     kept = [param for param in node.params if type(param.default) is CONST]
     if unpacks(written):
-        lacking = _lacking(written, caller, kept)
+        lacking = _lacking(written, caller, kept) | {key for key, _ in written.keywords}  # what is given is not there
         kept = [param for param in kept if param.name in lacking]
         written = replace(written, keywords=tuple([one for one in written.keywords if one[0]]))
     places, takes = positional(node), bound(written, routine)
@@ -298,7 +298,7 @@ def _lacking(call: core.Call, caller: Routine, kept: list[Param]) -> frozenset[s
 def _plainly_given(caller: Routine, at: At, routine: Routine) -> core.Call | None:
     """A call of which it is seen what it gives; None where the function is handed about, or has another name there."""
     written = call_at(at, caller)
-    if written is None or last_name(written.fn) != routine.name:
+    if written is None or not calls_for(written, caller, routine):
         return None
     return written if not unpacks(written) else None
 
