@@ -24,6 +24,7 @@ class Net(torch.nn.Module):
 """
 OTHER = "from .ops import select\n\n\ndef other(x):\n    return select({given})\n"
 GIVEN = "boxes is not None"
+BOUND = "boxes is None:\n        boxes = x + 1\n    elif len(x) > len(boxes)"
 
 
 def told(call, test=GIVEN, more="", given=""):
@@ -47,6 +48,8 @@ def told(call, test=GIVEN, more="", given=""):
         ("return select(x)", "boxes is None", True),
         ("return select(*x)", GIVEN, True),
         ("return select(x, **boxes)", GIVEN, True),
+        ("return select(x)", BOUND, False),
+        ("return select(x, boxes)", BOUND, True),
         ("return map(select, x)", GIVEN, True),
         ("return torch.nn.Sequential(select)(x)", GIVEN, False),
     ],

@@ -49,7 +49,7 @@ def asks_of(context: Context, at: At, routine: Routine, world: World, text_of: T
     for written, wanted in (*context.tests, *sure):
         for test, outcome in necessary(spelled_out(written, frame), wanted):
             name, what, value = _asked(test)
-            if name in free and _is_as_given(name, test, routine):
+            if name in free and is_as_given(name, test, routine):
                 found.append(Ask(name, what, value, outcome, snippet(test.at, lines), test.at[0]))
     return tuple(found)
 
@@ -75,7 +75,7 @@ def _params(routine: Routine) -> frozenset[str]:
     return frozenset([param.name for param in node.params])
 
 
-def _is_as_given(name: str, test: Node, routine: Routine) -> bool:
+def is_as_given(name: str, test: Node, routine: Routine) -> bool:
     """Whether a parameter has what it was given where a test asks for it: `if size is None: size = len(x)`."""
     binds, node = binders(routine).get(name, ()), routine.node
     return not binds or (type(node) is FUNCTION and not bound_before(test, binds, node))

@@ -25,7 +25,7 @@ from syncguard.judge.called import Needs as Asks
 from syncguard.judge.calling import Callers, Calling, call_at, calls_for
 from syncguard.judge.common import common, question_of
 from syncguard.judge.defaults import Place, bound
-from syncguard.judge.giving import as_tensor, asks_of, gives_of, in_all
+from syncguard.judge.giving import as_tensor, asks_of, gives_of, in_all, is_as_given
 from syncguard.judge.heat import around_what
 from syncguard.judge.opted import opted
 from syncguard.judge.refused import refused
@@ -200,19 +200,20 @@ def _needs(tests: tuple[Asked, ...], routine: Routine, callers: Callers, world: 
     """The parameters of which a call must give one, for each test that comes out otherwise where it leaves them out."""
     node = routine.node
     left = [param for param in node.params if type(param.default) is CONST] if type(node) is FUNCTION else []
-    kept = frozenset([param.name for param in left if not binders(routine).get(param.name)])
     place = Place(Frame(world, routine, {}), callers)
     for written, outcome in tests if left else ():
         test = spelled_out(written, place.frame)
         asked = {part.id for part in walk(test) if type(part) is NAME}
-        about = [param for param in left if param.name in asked and (param.name in kept or _is_cast(param, routine))]
+        named = [param for param in left if param.name in asked]
+        kept = frozenset([param.name for param in named if is_as_given(param.name, test, routine)])
+        about = [param for param in named if param.name in kept or _is_cast(param, routine)]
         given_none = [param for param in about if param.name in kept and none_if_left(param)]
         if nothing := [param for param in given_none if lacks(test, outcome, param.name)]:
             yield frozenset([nothing[0].name])
         elif about and (told := outcome_of(test, place)) is not None and told.value is not outcome:
-            named = plainly(test, outcome)[0]  # what a private function is handed hangs on more
-            alone = type(named) is NAME and named.id in told.by
-            names = frozenset((named.id,)) if type(named) is NAME and alone else frozenset(told.by)
+            plain = plainly(test, outcome)[0]  # what a private function is handed hangs on more
+            alone = type(plain) is NAME and plain.id in told.by
+            names = frozenset((plain.id,)) if type(plain) is NAME and alone else frozenset(told.by)
             if names and names <= {param.name for param in about}:
                 yield names
 
