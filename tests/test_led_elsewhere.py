@@ -443,3 +443,53 @@ def test_what_a_table_gives_is_called_with_what_is_written(call: str, given: str
     ]
     assert (finding.heat == "hot") is hot
     assert not hot or "second" in finding.hot_path[1].text
+
+
+def test_of_several_calls_of_one_function_those_lead_there_that_give_it() -> None:
+    assert told("y = select(x)\n        return select(y, boxes)") == ("hot", [9])
+    assert told("y = select(x, boxes)\n        return select(y)") == ("hot", [8])
+    assert told("y = select(x)\n        return select(y, None)")[0] == "unknown"
+    assert told("y = select(x, 1)\n        return select(y)", "boxes is None") == ("hot", [9])
+
+
+CALLED = """
+import torch
+
+
+class Select:
+    def __call__(self, x: torch.Tensor, low=None, high=None, limit: float = -1.0):
+        if {test}:
+            return x.sum().item()
+        return x
+"""
+CALLING = """
+import torch
+from .ops import Select
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.select = Select()
+
+    def forward(self, x, low, high):
+        return self.select(x{given})
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "given", "hot"),
+    [
+        ("limit > 0", "", False),
+        ("limit > 0", ", limit=0.5", True),
+        ("limit < 0", "", True),
+        ("low is not None", "", False),
+        ("low is not None", ", low", True),
+        ("low is not None and high is not None", ", low", False),
+        ("low is not None and high is not None", ", high=high", False),
+        ("low is not None and high is not None", ", low, high", True),
+    ],
+)
+def test_what_an_object_is_called_with_counts(test: str, given: str, hot: bool) -> None:
+    files = {"pkg/__init__.py": "", "pkg/ops.py": CALLED.format(test=test), "pkg/net.py": CALLING.format(given=given)}
+    assert (found(files)["pkg/ops.py"].heat == "hot") is hot

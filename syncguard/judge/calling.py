@@ -189,10 +189,13 @@ def call_at(at: At, routine: Routine) -> core.Call | None:
 
 def calls_for(written: core.Call, caller: Routine, routine: Routine) -> bool:
     """Whether what is written calls a function so that what it is given is seen: by its name, or by one that stands for
-    what was looked up in a table."""
-    if last_name(written.fn) == routine.name:
+    what was looked up in a table; or an object that can be called, which another one has: `self.loss(x)`."""
+    fn, owner = written.fn, caller.owner
+    if last_name(fn) == routine.name:
         return True
-    kept = binders(caller).get(written.fn.id, ()) if type(written.fn) is NAME and routine.owner is None else ()
+    if routine.name == "__call__" and type(fn) is ATTR and type(fn.of) is NAME:
+        return fn.of.id in ME and routine.owner is not None and owner is not None and owner.find(fn.name) is None
+    kept = binders(caller).get(fn.id, ()) if type(fn) is NAME and routine.owner is None else ()
     return bool(kept) and all(type(one) is BIND and type(one.value) is INDEX for one in kept)
 
 

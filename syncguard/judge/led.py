@@ -209,7 +209,7 @@ def _needs(tests: tuple[Asked, ...], routine: Routine, callers: Callers, world: 
         about = [param for param in named if param.name in kept or _is_cast(param, routine)]
         given_none = [param for param in about if param.name in kept and none_if_left(param)]
         if nothing := [param for param in given_none if lacks(test, outcome, param.name)]:
-            yield frozenset([nothing[0].name])
+            yield from [frozenset([param.name]) for param in nothing]
         elif about and (told := outcome_of(test, place)) is not None and told.value is not outcome:
             plain = plainly(test, outcome)[0]  # what a private function is handed hangs on more
             alone = type(plain) is NAME and plain.id in told.by
