@@ -25,7 +25,7 @@ from syncguard.judge.called import Needs as Asks
 from syncguard.judge.calling import Callers, Calling, call_at, calls_for
 from syncguard.judge.common import common, question_of
 from syncguard.judge.defaults import Place, bound
-from syncguard.judge.giving import as_tensor, asks_of, gives_of, in_all, is_as_given
+from syncguard.judge.giving import as_tensor, asks_of, gives_of, is_as_given
 from syncguard.judge.heat import around_what
 from syncguard.judge.opted import opted
 from syncguard.judge.refused import refused
@@ -120,9 +120,9 @@ class Ways(msgspec.Struct, frozen=True):
         """The calls of a function by itself."""
         return [at for caller, at, _ in self.callers.of_each.get(routine, ()) if caller is routine]
 
-    def gives(self, caller: Routine, calls: list[tuple[At, Context]], callee: Routine) -> tuple[Gift, ...]:
-        """What all calls of a function by another one give it by default."""
-        return in_all([gives_of(caller, at, callee, self.callers, self.world) for at, _ in calls])
+    def gives(self, caller: Routine, at: At, callee: Routine) -> tuple[Gift, ...]:
+        """What a call of a function by another one gives it by default."""
+        return gives_of(caller, at, callee, self.callers, self.world)
 
     def asks(self, routine: Routine, calls: list[tuple[At, Context]]) -> tuple[Ask, ...]:
         """What all places of these calls ask the parameters of their function for."""

@@ -23,6 +23,7 @@ from syncguard.judge.common import shared_by_all, test_of
 from syncguard.judge.entries import SEEN, THERE, Callers, Entries, bare, by_call
 from syncguard.judge.few import long_loops
 from syncguard.judge.firsts import first_time
+from syncguard.judge.giving import in_all
 from syncguard.judge.handing import brings, handing
 from syncguard.judge.heat import around_what, holds_steps
 from syncguard.judge.kin import kin
@@ -37,6 +38,7 @@ from syncguard.read.walk import walk
 from syncguard.terms import Fact, Heat
 
 Calling = tuple[At, Context]  # where a function is called, and what surrounds the call
+Kind = tuple[list[Calling], frozenset[str], tuple[Gift, ...]]
 KINDS: Final = 4  # of calls of a function by another one that are told apart
 
 
@@ -140,25 +142,25 @@ def _calls(
         ):
             continue
         leading = [one for one in sorted(calls, key=_beside_steps) if _may_lead(one[1], callee, routine, heat, places)]
-        shared = shared_by_all(around(routine, context) for _, context in calls)
         if leading and not (routine.gpuless or (known is not None and heat != "unknown")):
+            shared = shared_by_all(around(routine, context) for _, context in calls)
             given = handing(routine, calls, callee, ways.world)
-            for alike in _alike(leading, callee, routine, ways):
+            for alike, left, gives in _alike(leading, callee, routine, ways):
                 at, context = alike[0]
                 step = next((loop for loop in context.loops if loop.reason), None)
                 reason = (step.reason, step.at[0]) if step is not None else ("", 0)
-                left = frozenset.intersection(*[left_by(routine, one, callee) for one, _ in alike])
                 hands = frozenset.intersection(*[handed_by(routine, one, callee) for one, _ in alike])
                 needs, way = ways.needs_of([one for _, one in alike], routine) if step is None else ((), ())
                 yield Called(
                     callee.home.path, shared_as(callee), at[0], *reason,
                     options=shared, left=tuple(sorted(left)), hands=tuple(sorted(hands)), needs=needs,
-                    gives=ways.gives(routine, alike, callee), asks=ways.asks(routine, alike) if step is None else (),
+                    gives=gives, asks=ways.asks(routine, alike) if step is None else (),
                     host=given.host, pieces=given.pieces, always=given.always, there=given.there,
                     way=way,
                 )  # fmt: skip
         # Else it does not matter who calls it.
         elif not is_open(callee, places) or kept_by(callee) or (routine.gpuless and kin(callee, places)):
+            shared = shared_by_all(around(routine, context) for _, context in calls)
             (line, *_), context = calls[0]
             reason = next(((loop.reason, loop.at[0]) for loop in context.loops if loop.reason), ("", 0))
             handed = callee.name in handed_about(home)
@@ -174,15 +176,15 @@ def _may_lead(context: Context, callee: Routine, routine: Routine, heat: Heat, p
     return heat in ("hot", "unknown") or any(loop.reason for loop in context.loops)
 
 
-def _alike(calls: list[Calling], callee: Routine, routine: Routine, ways: Ways) -> list[list[Calling]]:
-    """The calls of a function by another one, by what they give it; all of them where there are many kinds."""
-    if len(calls) < 2:
-        return [calls]
+def _alike(calls: list[Calling], callee: Routine, routine: Routine, ways: Ways) -> list[Kind]:
+    """The calls of a function by another one, by what they leave out and give; all of them where these are many."""
+    told = [(left_by(routine, at, callee), ways.gives(routine, at, callee)) for at, _ in calls]
     found: dict[tuple[frozenset[str], tuple[Gift, ...]], list[Calling]] = {}
-    for one in calls:
-        kind = left_by(routine, one[0], callee), ways.gives(routine, [one], callee)
+    for kind, one in zip(told, calls, strict=True):
         found.setdefault(kind, []).append(one)
-    return [*found.values()] if len(found) <= KINDS else [calls]
+    if len(found) > KINDS:
+        return [(calls, frozenset.intersection(*[left for left, _ in told]), in_all([gives for _, gives in told]))]
+    return [(alike, left, gives) for (left, gives), alike in found.items()]
 
 
 def _idle(call: Called, places: Places) -> bool:
