@@ -24,6 +24,7 @@ class Net(torch.nn.Module):
 """
 OTHER = "from .ops import select\n\n\ndef other(x):\n    return select({given})\n"
 GIVEN = "boxes is not None"
+BOUND = "boxes is None:\n        boxes = x + 1\n    elif len(x) > len(boxes)"
 
 
 def told(call, test=GIVEN, more="", given=""):
@@ -47,6 +48,8 @@ def told(call, test=GIVEN, more="", given=""):
         ("return select(x)", "boxes is None", True),
         ("return select(*x)", GIVEN, True),
         ("return select(x, **boxes)", GIVEN, True),
+        ("return select(x)", BOUND, False),
+        ("return select(x, boxes)", BOUND, True),
         ("return map(select, x)", GIVEN, True),
         ("return torch.nn.Sequential(select)(x)", GIVEN, False),
     ],
@@ -379,3 +382,114 @@ class Part:
 def test_a_function_of_a_module_is_given_what_is_written_first(call: str, heat: str) -> None:
     files = {"pkg/__init__.py": "", "pkg/deep.py": LIMITED, "pkg/net.py": OF_MODULE.format(call=call)}
     assert found(files)["pkg/deep.py"].heat == heat
+
+
+KINDS = """
+import torch
+
+
+def skips(x: torch.Tensor) -> bool:
+    return bool((x > 0).all())
+
+
+def whole(x, exact: bool = False):
+    if exact and skips(x):
+        return None
+    return x.exp()
+
+
+def parts(x, exact: bool = False, **rest):
+    return whole(x, exact=exact, **rest)
+
+
+KINDS = {{"whole": whole, "parts": parts}}
+
+
+def first(x, kind: str):
+    pick = KINDS[kind]
+    return pick(x)
+
+
+def second(x, kind: str):
+    pick = KINDS[kind]
+    return pick(x, {given})
+"""
+NETS = """
+import torch
+from .ops import first, second
+
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return {call}
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "given", "hot"),
+    [
+        ("first(x, 'whole')", "exact=True", False),
+        ("second(x, 'whole')", "exact=False", False),
+        ("second(x, 'whole')", "exact=True", True),
+        ("second(x, 'whole')", "**x", True),
+        ("second(first(x, 'whole'), 'whole')", "exact=True", True),
+    ],
+)
+def test_what_a_table_gives_is_called_with_what_is_written(call: str, given: str, hot: bool) -> None:
+    files = {"pkg/__init__.py": "", "pkg/ops.py": KINDS.format(given=given), "pkg/net.py": NETS.format(call=call)}
+    (finding,) = [one for path, one in found(files).items() if path == "pkg/ops.py"]
+    assert [fact.text.partition("only")[2] for fact in finding.options] == [
+        " where `exact` holds; by default `exact` is `False`"
+    ]
+    assert (finding.heat == "hot") is hot
+    assert not hot or "second" in finding.hot_path[1].text
+
+
+def test_of_several_calls_of_one_function_those_lead_there_that_give_it() -> None:
+    assert told("y = select(x)\n        return select(y, boxes)") == ("hot", [9])
+    assert told("y = select(x, boxes)\n        return select(y)") == ("hot", [8])
+    assert told("y = select(x)\n        return select(y, None)")[0] == "unknown"
+    assert told("y = select(x, 1)\n        return select(y)", "boxes is None") == ("hot", [9])
+
+
+CALLED = """
+import torch
+
+
+class Select:
+    def __call__(self, x: torch.Tensor, low=None, high=None, limit: float = -1.0):
+        if {test}:
+            return x.sum().item()
+        return x
+"""
+CALLING = """
+import torch
+from .ops import Select
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.select = Select()
+
+    def forward(self, x, low, high):
+        return self.select(x{given})
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "given", "hot"),
+    [
+        ("limit > 0", "", False),
+        ("limit > 0", ", limit=0.5", True),
+        ("limit < 0", "", True),
+        ("low is not None", "", False),
+        ("low is not None", ", low", True),
+        ("low is not None and high is not None", ", low", False),
+        ("low is not None and high is not None", ", high=high", False),
+        ("low is not None and high is not None", ", low, high", True),
+    ],
+)
+def test_what_an_object_is_called_with_counts(test: str, given: str, hot: bool) -> None:
+    files = {"pkg/__init__.py": "", "pkg/ops.py": CALLED.format(test=test), "pkg/net.py": CALLING.format(given=given)}
+    assert (found(files)["pkg/ops.py"].heat == "hot") is hot

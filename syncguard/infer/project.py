@@ -214,7 +214,7 @@ class World(Sharing):
         frame: Frame,
     ) -> Value:
         """What it returns, by its body."""
-        if frame.home.own:
+        if frame.home.own and not frame.again:
             frame.routine.calls.setdefault(routine, []).append((at, frame.context))
         given = [receiver, *args] if receiver is not None else args
         if routine.home is not frame.home or not frame.home.own:

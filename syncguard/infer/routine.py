@@ -181,6 +181,7 @@ class Frame:
     """One run through a routine's body. `env` is None where control cannot be."""
 
     __slots__ = (
+        "again",
         "arms",
         "asked",
         "beside_host",
@@ -220,6 +221,7 @@ class Frame:
         self.outer = routine.closure
         self.context = Context()
         self.quiet = 0
+        self.again = 0  # what is looked at once more: it calls nothing that it has not called where it stands
         self.sometimes = 0  # tests around this place that may skip it
         self.dotted: set[str] = set()  # names whose attributes have values of their own in `env`
         self.taken: dict[str, Node] = {}  # names of containers that something else holds, and where it holds them

@@ -85,10 +85,11 @@ def elsewhere(why: Why, text_of: Texts, path: str) -> tuple[Fact, ...]:
 
 
 def because(why: Why | None, text_of: Texts, path: str, most: int = FACTS, there: bool = False) -> tuple[Fact, ...]:
-    """The chain of reasons, the first cause first; a long one keeps its ends. Of what is here or `there`, on the
-    device, why it is there, if that is asked for."""
+    """The chain of reasons, the first cause first; a long one keeps its ends, and where it was put on the device. Of
+    what is here or `there`, on the device, why it is there, if that is asked for."""
     facts: list[Fact] = []
     seen: set[tuple[At, str]] = set()
+    put = 0  # how many facts stand behind the one that tells of this, with it
     while why is not None and len(seen) < LINKS:
         why = why.there or why if there else why
         if (why.at, why.text) not in seen:
@@ -97,9 +98,15 @@ def because(why: Why | None, text_of: Texts, path: str, most: int = FACTS, there
             fact = Fact(sentence(why, lines), line(why, lines), why.path if why.path != path else "")
             if not facts or facts[-1].text != fact.text:
                 facts.append(fact)
+            if why.put and not put:
+                put = len(facts)
         why = why.parent
     facts.reverse()
-    return tuple(facts) if len(facts) <= most else (*facts[:2], *facts[-(most - 2) :])
+    if len(facts) <= most:
+        return tuple(facts)
+    ends = facts[-(most - 2) :]
+    second = facts[-put] if len(ends) < put < len(facts) else facts[1]
+    return facts[0], second, *ends
 
 
 def line(why: Why, lines: Sequence[str]) -> int:

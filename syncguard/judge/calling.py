@@ -8,6 +8,7 @@ import msgspec
 
 from syncguard.infer.branches.above import asked_above
 from syncguard.infer.branches.failures import beginning
+from syncguard.infer.branches.meant import binders
 from syncguard.infer.branches.parsed import parsed
 from syncguard.infer.branches.subjects import ME, last_name
 from syncguard.infer.branches.ungiven import BINDING, calls_of, handed_about, lines_of, private
@@ -19,7 +20,7 @@ from syncguard.judge.chosen import tabled
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import At
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, FUNCTION, NAME, WITH
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, FUNCTION, INDEX, NAME, WITH
 from syncguard.read.walk import binds, everything, targets, walk
 from syncguard.terms import Fact
 
@@ -184,6 +185,18 @@ def call_at(at: At, routine: Routine) -> core.Call | None:
     """The call that is written at a place of a function; None where what is there has another form."""
     found = (part for part in walk(routine.node.body) if type(part) is CALL and part.at == at)
     return next(found, None)
+
+
+def calls_for(written: core.Call, caller: Routine, routine: Routine) -> bool:
+    """Whether what is written calls a function so that what it is given is seen: by its name, or by one that stands for
+    what was looked up in a table; or an object that can be called, which another one has: `self.loss(x)`."""
+    fn, owner = written.fn, caller.owner
+    if last_name(fn) == routine.name:
+        return True
+    if routine.name == "__call__" and type(fn) is ATTR and type(fn.of) is NAME:
+        return fn.of.id in ME and routine.owner is not None and owner is not None and owner.find(fn.name) is None
+    kept = binders(caller).get(fn.id, ()) if type(fn) is NAME and routine.owner is None else ()
+    return bool(kept) and all(type(one) is BIND and type(one.value) is INDEX for one in kept)
 
 
 def plain(decorators: tuple[core.Node, ...], places: Places, binding: tuple[str, ...] = BINDING) -> bool:

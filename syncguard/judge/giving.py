@@ -12,13 +12,12 @@ from msgspec.structs import replace
 from syncguard.infer.branches.asking import spelled_out
 from syncguard.infer.branches.meant import binders, necessary, plainly
 from syncguard.infer.branches.passing import given, in_sight, positional, unpacks
-from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.project import World
 from syncguard.infer.routine import Frame, Routine
 from syncguard.infer.sightings import Context, Sighting
 from syncguard.infer.tell import Texts, snippet
 from syncguard.judge.called import TENSOR, Ask, Function, Gift, Where
-from syncguard.judge.calling import Callers, Made, call_at
+from syncguard.judge.calling import Callers, Made, call_at, calls_for
 from syncguard.judge.defaults import Place, bound, bound_before
 from syncguard.judge.denied import comes_out, denied, handed_on
 from syncguard.judge.entries import DEEPEST, SEEN
@@ -51,7 +50,7 @@ def asks_of(context: Context, at: At, routine: Routine, world: World, text_of: T
     for written, wanted in (*context.tests, *sure):
         for test, outcome in necessary(spelled_out(written, frame), wanted):
             name, what, value = _asked(test)
-            if name in free and _is_as_given(name, test, routine):
+            if name in free and is_as_given(name, test, routine):
                 found.append(Ask(name, what, value, outcome, snippet(test.at, lines), test.at[0]))
     return tuple(found)
 
@@ -81,7 +80,7 @@ def _params(routine: Routine) -> frozenset[str]:
     return frozenset([param.name for param in node.params])
 
 
-def _is_as_given(name: str, test: Node, routine: Routine) -> bool:
+def is_as_given(name: str, test: Node, routine: Routine) -> bool:
     """Whether a parameter has what it was given where a test asks for it: `if size is None: size = len(x)`."""
     binds, node = binders(routine).get(name, ()), routine.node
     return not binds or (type(node) is FUNCTION and not bound_before(test, binds, node))
@@ -106,7 +105,7 @@ def gives_of(caller: Routine, at: At, callee: Routine, callers: Callers, world: 
     """What a call gives those parameters that the function tests: where that is an option, unless it is set, and what
     is written out."""
     node, written = callee.node, call_at(at, caller)
-    if type(node) is not FUNCTION or written is None or last_name(written.fn) != callee.name:
+    if type(node) is not FUNCTION or written is None or not calls_for(written, caller, callee):
         return ()
     sure, written = not unpacks(written), in_sight(written)
     tested, handed = _tested(node), _handed(node)

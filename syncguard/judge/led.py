@@ -22,10 +22,10 @@ from syncguard.judge.barred import barred_from
 from syncguard.judge.behind import HERE, HOT
 from syncguard.judge.called import Ask, Gift
 from syncguard.judge.called import Needs as Asks
-from syncguard.judge.calling import Callers, Calling, call_at
+from syncguard.judge.calling import Callers, Calling, call_at, calls_for
 from syncguard.judge.common import common, question_of
 from syncguard.judge.defaults import Place, bound
-from syncguard.judge.giving import as_tensor, asks_of, gives_of, in_all
+from syncguard.judge.giving import as_tensor, asks_of, gives_of, is_as_given
 from syncguard.judge.heat import around_what
 from syncguard.judge.opted import opted
 from syncguard.judge.refused import refused
@@ -120,9 +120,9 @@ class Ways(msgspec.Struct, frozen=True):
         """The calls of a function by itself."""
         return [at for caller, at, _ in self.callers.of_each.get(routine, ()) if caller is routine]
 
-    def gives(self, caller: Routine, calls: list[tuple[At, Context]], callee: Routine) -> tuple[Gift, ...]:
-        """What all calls of a function by another one give it by default."""
-        return in_all([gives_of(caller, at, callee, self.callers, self.world) for at, _ in calls])
+    def gives(self, caller: Routine, at: At, callee: Routine) -> tuple[Gift, ...]:
+        """What a call of a function by another one gives it by default."""
+        return gives_of(caller, at, callee, self.callers, self.world)
 
     def asks(self, routine: Routine, calls: list[tuple[At, Context]]) -> tuple[Ask, ...]:
         """What all places of these calls ask the parameters of their function for."""
@@ -200,19 +200,20 @@ def _needs(tests: tuple[Asked, ...], routine: Routine, callers: Callers, world: 
     """The parameters of which a call must give one, for each test that comes out otherwise where it leaves them out."""
     node = routine.node
     left = [param for param in node.params if type(param.default) is CONST] if type(node) is FUNCTION else []
-    kept = frozenset([param.name for param in left if not binders(routine).get(param.name)])
     place = Place(Frame(world, routine, {}), callers)
     for written, outcome in tests if left else ():
         test = spelled_out(written, place.frame)
         asked = {part.id for part in walk(test) if type(part) is NAME}
-        about = [param for param in left if param.name in asked and (param.name in kept or _is_cast(param, routine))]
+        named = [param for param in left if param.name in asked]
+        kept = frozenset([param.name for param in named if is_as_given(param.name, test, routine)])
+        about = [param for param in named if param.name in kept or _is_cast(param, routine)]
         given_none = [param for param in about if param.name in kept and none_if_left(param)]
         if nothing := [param for param in given_none if lacks(test, outcome, param.name)]:
-            yield frozenset([nothing[0].name])
+            yield from [frozenset([param.name]) for param in nothing]
         elif about and (told := outcome_of(test, place)) is not None and told.value is not outcome:
-            named = plainly(test, outcome)[0]  # what a private function is handed hangs on more
-            alone = type(named) is NAME and named.id in told.by
-            names = frozenset((named.id,)) if type(named) is NAME and alone else frozenset(told.by)
+            plain = plainly(test, outcome)[0]  # what a private function is handed hangs on more
+            alone = type(plain) is NAME and plain.id in told.by
+            names = frozenset((plain.id,)) if type(plain) is NAME and alone else frozenset(told.by)
             if names and names <= {param.name for param in about}:
                 yield names
 
@@ -272,11 +273,11 @@ def _same_handed(routine: Routine, at: At) -> frozenset[str]:
 def _gives(caller: Routine, at: At, routine: Routine) -> tuple[dict[str, list[Node]], list[Param]]:
     """What a call gives each parameter with a default that is written down, as far as that is seen, and these."""
     node, written = routine.node, call_at(at, caller)
-    if type(node) is not FUNCTION or written is None or last_name(written.fn) != routine.name:
+    if type(node) is not FUNCTION or written is None or not calls_for(written, caller, routine):
         return {}, []
     kept = [param for param in node.params if type(param.default) is CONST]
     if unpacks(written):
-        lacking = _lacking(written, caller, kept)
+        lacking = _lacking(written, caller, kept) | {key for key, _ in written.keywords}  # what is given is not there
         kept = [param for param in kept if param.name in lacking]
         written = replace(written, keywords=tuple([one for one in written.keywords if one[0]]))
     places, takes = positional(node), bound(written, routine)
@@ -298,7 +299,7 @@ def _lacking(call: core.Call, caller: Routine, kept: list[Param]) -> frozenset[s
 def _plainly_given(caller: Routine, at: At, routine: Routine) -> core.Call | None:
     """A call of which it is seen what it gives; None where the function is handed about, or has another name there."""
     written = call_at(at, caller)
-    if written is None or last_name(written.fn) != routine.name:
+    if written is None or not calls_for(written, caller, routine):
         return None
     return written if not unpacks(written) else None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -15,13 +16,14 @@ from syncguard.infer.sightings import Context
 from syncguard.judge.alone import abstract, alone, asked_by, called_by_name, of_class
 from syncguard.judge.behind import runs_itself
 from syncguard.judge.built import MADE
-from syncguard.judge.called import Asking, Called, Function, Where
+from syncguard.judge.called import Asking, Called, Function, Gift, Where
 from syncguard.judge.calling import is_open, may_be_handed
 from syncguard.judge.chosen import by_key
 from syncguard.judge.common import shared_by_all, test_of
 from syncguard.judge.entries import SEEN, THERE, Callers, Entries, bare, by_call
 from syncguard.judge.few import long_loops
 from syncguard.judge.firsts import first_time
+from syncguard.judge.giving import in_all
 from syncguard.judge.handing import brings, handing
 from syncguard.judge.heat import around_what, holds_steps
 from syncguard.judge.kin import kin
@@ -33,7 +35,11 @@ from syncguard.places import Places
 from syncguard.read.core import At
 from syncguard.read.tags import ATTR, FUNCTION, LOOP
 from syncguard.read.walk import walk
-from syncguard.terms import Fact
+from syncguard.terms import Fact, Heat
+
+Calling = tuple[At, Context]  # where a function is called, and what surrounds the call
+Kind = tuple[list[Calling], frozenset[str], tuple[Gift, ...]]
+KINDS: Final = 4  # of calls of a function by another one that are told apart
 
 
 def functions_of(
@@ -135,40 +141,50 @@ def _calls(
             or (known is not None and known.heat != "unknown" and not known.here)
         ):
             continue
-        for at, context in sorted(calls, key=_beside_steps):
-            step = next((loop for loop in context.loops if loop.reason), None)
-            if (
-                context.rare
-                or context.failing
-                or first_time(callee, context, places)
-                or (around_what(routine, context, places) and not places.is_("hot", "generating", callee.name))
-                or (heat not in ("hot", "unknown") and step is None)
-            ):
-                continue
-            if routine.gpuless or (known is not None and heat != "unknown"):
-                continue
-            reason = (step.reason, step.at[0]) if step is not None else ("", 0)
+        leading = [one for one in sorted(calls, key=_beside_steps) if _may_lead(one[1], callee, routine, heat, places)]
+        if leading and not (routine.gpuless or (known is not None and heat != "unknown")):
             shared = shared_by_all(around(routine, context) for _, context in calls)
-            left = tuple(sorted(frozenset.intersection(*[left_by(routine, one, callee) for one, _ in calls])))
-            hands = frozenset.intersection(*[handed_by(routine, one, callee) for one, _ in calls])
-            needs, way = ways.needs_of([one for _, one in calls], routine) if step is None else ((), ())
             given = handing(routine, calls, callee, ways.world)
-            yield Called(
-                callee.home.path, shared_as(callee), at[0], *reason,
-                options=shared, left=left, hands=tuple(sorted(hands)), needs=needs,
-                gives=ways.gives(routine, calls, callee), asks=ways.asks(routine, calls) if step is None else (),
-                host=given.host, pieces=given.pieces, always=given.always, there=given.there,
-                way=way,
-            )  # fmt: skip
-            break
-        else:
-            # Else it does not matter who calls it.
-            if not is_open(callee, places) or kept_by(callee) or (routine.gpuless and kin(callee, places)):
-                shared = shared_by_all(around(routine, context) for _, context in calls)
-                (line, *_), context = calls[0]
-                reason = next(((loop.reason, loop.at[0]) for loop in context.loops if loop.reason), ("", 0))
-                handed = callee.name in handed_about(home)
-                yield Called(callee.home.path, callee.qualname, line, *reason, True, shared, handed)
+            for alike, left, gives in _alike(leading, callee, routine, ways):
+                at, context = alike[0]
+                step = next((loop for loop in context.loops if loop.reason), None)
+                reason = (step.reason, step.at[0]) if step is not None else ("", 0)
+                hands = frozenset.intersection(*[handed_by(routine, one, callee) for one, _ in alike])
+                needs, way = ways.needs_of([one for _, one in alike], routine) if step is None else ((), ())
+                yield Called(
+                    callee.home.path, shared_as(callee), at[0], *reason,
+                    options=shared, left=tuple(sorted(left)), hands=tuple(sorted(hands)), needs=needs,
+                    gives=gives, asks=ways.asks(routine, alike) if step is None else (),
+                    host=given.host, pieces=given.pieces, always=given.always, there=given.there,
+                    way=way,
+                )  # fmt: skip
+        # Else it does not matter who calls it.
+        elif not is_open(callee, places) or kept_by(callee) or (routine.gpuless and kin(callee, places)):
+            shared = shared_by_all(around(routine, context) for _, context in calls)
+            (line, *_), context = calls[0]
+            reason = next(((loop.reason, loop.at[0]) for loop in context.loops if loop.reason), ("", 0))
+            handed = callee.name in handed_about(home)
+            yield Called(callee.home.path, callee.qualname, line, *reason, True, shared, handed)
+
+
+def _may_lead(context: Context, callee: Routine, routine: Routine, heat: Heat, places: Places) -> bool:
+    """Whether a call of a function may make it hot."""
+    if context.rare or context.failing or first_time(callee, context, places):
+        return False
+    if around_what(routine, context, places) and not places.is_("hot", "generating", callee.name):
+        return False
+    return heat in ("hot", "unknown") or any(loop.reason for loop in context.loops)
+
+
+def _alike(calls: list[Calling], callee: Routine, routine: Routine, ways: Ways) -> list[Kind]:
+    """The calls of a function by another one, by what they leave out and give; all of them where these are many."""
+    told = [(left_by(routine, at, callee), ways.gives(routine, at, callee)) for at, _ in calls]
+    found: dict[tuple[frozenset[str], tuple[Gift, ...]], list[Calling]] = {}
+    for kind, one in zip(told, calls, strict=True):
+        found.setdefault(kind, []).append(one)
+    if len(found) > KINDS:
+        return [(calls, frozenset.intersection(*[left for left, _ in told]), in_all([gives for _, gives in told]))]
+    return [(alike, left, gives) for (left, gives), alike in found.items()]
 
 
 def _idle(call: Called, places: Places) -> bool:
@@ -176,7 +192,7 @@ def _idle(call: Called, places: Places) -> bool:
     return call.rare or places.seldom(call.name.rpartition(".")[2])
 
 
-def _beside_steps(call: tuple[At, Context]) -> bool:
+def _beside_steps(call: Calling) -> bool:
     """Whether no loop around a call takes the steps: one that does tells more."""
     return not any(loop.reason for loop in call[1].loops)
 

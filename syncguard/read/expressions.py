@@ -315,7 +315,15 @@ def parameters(args: ast.arguments, scope: Scope) -> tuple[Param, ...]:
 
 
 def parameter(arg: ast.arg, kind: str, default: ast.expr | None, scope: Scope) -> Param:
-    return Param(arg.arg, kind, annotation(arg.annotation, scope), maybe(default, scope), at(arg))
+    return Param(arg.arg, kind, annotation(arg.annotation, scope), _written(maybe(default, scope)), at(arg))
+
+
+def _written(default: Node | None) -> Node | None:
+    """A default that is written down, `-1` as one number."""
+    match default:
+        case Do(what="neg", args=(Const(value=int() | float() as value),)):
+            return Const(-value, default.at)
+    return default
 
 
 EXPRESSIONS: Final[dict[type, Callable[[Any, Scope], Node]]] = Kinds({

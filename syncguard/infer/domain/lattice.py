@@ -77,6 +77,8 @@ def _reason(a: Tensor, b: Tensor, place: str) -> Why | None:
         return a.why or b.why
     if a.on_device is not b.on_device and place != "mixed":
         return a.why if a.device == place else b.why
+    if (a.device == "mixed") is not (b.device == "mixed") and a.on_device and b.on_device:
+        return b.why if a.device == "mixed" else a.why
     if a.on_device and b.on_device:
         return b.why if a.why.only is not None and b.why.only is None else a.why
     return b.why if not (a.on_device or b.on_device) and came_from_device(a.why) else a.why
@@ -248,7 +250,7 @@ def held(a: Value, b: Value, moved: bool) -> Value:
     """Join what methods assign to an attribute: what is left open of each is left open of all, unless whoever has the
     object moves it. Of what one puts on the host and one on the device, both reasons are kept."""
     both = join(a, b) if not moved and _open(a) and _open(b) else pooled(a, b)
-    one, other = _tensor(a), _tensor(b)
+    one, other = tensor_of(a), tensor_of(b)
     if one is None or other is None or one.why is None or other.why is None:
         return both
     if one.on_device is other.on_device:
@@ -262,7 +264,7 @@ def held(a: Value, b: Value, moved: bool) -> Value:
     return told[0] if len(told) == 1 else Union(tuple(told))
 
 
-def _tensor(value: Value) -> Tensor | None:
+def tensor_of(value: Value) -> Tensor | None:
     """The one tensor that a value may be."""
     found = [option for option in options(value) if type(option) is Tensor]
     return found[0] if len(found) == 1 else None

@@ -36,7 +36,7 @@ def anew(value: Value) -> Value:
 
 def _copied(why: Why) -> Why:
     found = Why(why.text, why.at, why.parent, why.path)
-    found.left, found.built = why.left, why.built
+    found.left, found.put, found.built = why.left, why.put, why.built
     return found
 
 

@@ -21,11 +21,12 @@ TO_COME: Final = "to come"  # of what is put into a container that is empty yet
 class Why:
     """A link of the because chain: a sentence about the source at `at`, and the link before it. No part of equality."""
 
-    __slots__ = ("at", "built", "left", "only", "parent", "path", "text", "there")
+    __slots__ = ("at", "built", "left", "only", "parent", "path", "put", "text", "there")
 
     def __init__(self, text: str, at: tuple[int, int, int, int], parent: Why | None = None, path: str = "") -> None:
         self.text, self.at, self.parent, self.path = text, at, parent, path
         self.left = False  # whether this is where the value left the device
+        self.put = False  # whether this is where it was put there
         self.built = False  # whether it is made on the host, of nothing that may be elsewhere
         self.there: Why | None = None  # of what is on the host on one path: why it is on the device on another
         # The question of an argument that must come out so for it to be on the device, and the function it is asked in.

@@ -315,7 +315,9 @@ def quiet_value(node: Node, frame: Frame) -> Value:
         if known is not None:
             return known
     frame.quiet += 1
+    frame.again += 1
     value = value_of(node, frame)
+    frame.again -= 1
     frame.quiet -= 1
     if asked is not None:
         asked[id(node)] = value

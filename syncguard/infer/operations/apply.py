@@ -55,7 +55,7 @@ def apply(
     tensors = operands(arguments)
     data = _data(op, arguments, tensors)
     placing = data or tensors
-    why = frame.why(op.name, at, _cause(placing, args))
+    why = frame.why(op.name, at, _cause([] if _takes_arrays(op) else placing, args))
     result = _told(op, arguments, placing, why) if op.returns else frame.world.silent(placing, why)
     if not tensors and type(result) is Tensor and _on_host(result, args, arguments, frame):
         result = result.but(device="host")
@@ -65,6 +65,7 @@ def apply(
         why.left = (
             result.device == "host" if type(result) is Tensor else type(result) is Host and result.kind == "array"
         )
+    why.put = _put(result, placing)
     if op.name in frame.world.queries:
         _landed(frame)
     if nodes and type(result) is Host and result.kind == "array":
@@ -126,11 +127,22 @@ def _told(op: Op, arguments: Arguments, placing: list[Tensor], why: Why) -> Valu
 
 def _takes_host(op: Op, args: list[Value]) -> bool:
     """Whether this copies only what is in a list to the host: a tensor itself has to be there, as an array is."""
-    if op.args[:1] == ("ndarray",):
+    if _takes_arrays(op):
         return True
     copies = [wait for wait in op.waits if wait.hazard == "copy-to-host"]
     whole = bool(args) and type(args[0]) is Tensor
     return whole and bool(copies) and all("listed" in [key for key, _ in wait.when] for wait in copies)
+
+
+def _takes_arrays(op: Op) -> bool:
+    """Whether what this is given is an array, whatever it was taken for: nothing on the device shows what it makes."""
+    return op.args[:1] == ("ndarray",)
+
+
+def _put(result: Value, placing: list[Tensor]) -> bool:
+    """Whether what was on the host is on the device now."""
+    put = bool(placing) and type(result) is Tensor and result.on_device
+    return put and not any(tensor.on_device for tensor in placing)
 
 
 def _on_host(made: Tensor, args: list[Value], arguments: Arguments, frame: Frame) -> bool:

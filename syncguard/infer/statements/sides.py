@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from syncguard.infer.branches.arms import remember
 from syncguard.infer.branches.fallbacks import excused
 from syncguard.infer.branches.gates import gated
@@ -11,13 +13,18 @@ from syncguard.infer.branches.narrow import narrowed
 from syncguard.infer.branches.refuted import refuted
 from syncguard.infer.branches.undeclared import BY_KIND, undeclared
 from syncguard.infer.branches.ungiven import UNMET
-from syncguard.infer.domain.values import Tensor
+from syncguard.infer.domain.lattice import tensor_of
+from syncguard.infer.domain.reasons import because_of
+from syncguard.infer.domain.values import NONE, UNKNOWN, Const, Host, Tensor, Unknown, Value, Why, options
+from syncguard.infer.expressions.calls import DECLARED
 from syncguard.infer.routine import Env, Frame
 from syncguard.infer.sightings import Asked
 from syncguard.infer.statements.arrivals import arrive
 from syncguard.infer.statements.paths import Dead, alive_in, follow, forget, joined, stayed
 from syncguard.read import core
 from syncguard.read.core import Node
+
+SAID: Final = (*DECLARED, "forward", "use", "both")
 
 
 class Side:
@@ -77,6 +84,7 @@ def meet(node: core.If, yes: Side, no: Side, before: Env, frame: Frame) -> None:
     frame.env = joined(then, otherwise)
     if alive_in(then) and alive_in(otherwise):
         frame.env.update(converted(yes, no, before, frame.env))
+        frame.env.update(given(yes, no, before, frame.env))
     for outcome, arm, other in ((True, then, otherwise), (False, otherwise, then)):
         staying = stayed(arm, other, before) if alive_in(then) and alive_in(otherwise) else {}
         if staying and only_if_given(node.test, outcome, frame):
@@ -95,8 +103,34 @@ def converted(yes: Side, no: Side, before: Env, after: Env) -> Env:
             if type(told) is Tensor and type(was) is Tensor and type(now) is Tensor and now.device == "mixed":
                 arm = side.left.get(name)
                 if type(arm) is Tensor and was.device == told.device and arm.device != "mixed" and arm.on_device:
-                    found[name] = now.but(device=arm.device)
+                    found[name] = now.but(device=arm.device, why=arm.why)
     return found
+
+
+def given(yes: Side, no: Side, before: Env, after: Env) -> Env:
+    """What is on the device behind either outcome of a test whether it is a tensor, or there: it is so as it was given,
+    not as what is made of nothing."""
+    found: Env = {}
+    for side, other in ((yes, no), (no, yes)):
+        for name, told in side.told.items():
+            made = tensor_of(after.get(name, UNKNOWN)) if _lacks(told) else None
+            if made is None or made.device == "mixed" or not made.on_device:
+                continue
+            was, as_given = tensor_of(before.get(name, UNKNOWN)), tensor_of(other.left.get(name, UNKNOWN))
+            why = as_given.why if as_given is not None and as_given.on_device else None
+            if was is not None and why is not None and not (told is NONE and _said(why)):
+                found[name] = because_of(after[name], why)
+    return found
+
+
+def _lacks(told: Value) -> bool:
+    """Whether this is nothing that a tensor may be had from: None, a number, or what nobody knows."""
+    return type(told) is Unknown or all(type(option) in (Const, Host) for option in options(told))
+
+
+def _said(why: Why) -> bool:
+    """Whether a tensor is only declared, or used as one: what else it is made of shows as much."""
+    return why.text.partition(":")[0] in SAID
 
 
 def _end(side: Side, other: Side) -> Env:
