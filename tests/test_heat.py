@@ -103,29 +103,6 @@ def test_a_loop_that_runs_backward_is_hot() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gate", "does", "heat"),
-    [
-        ("if rank == 0:", "meter.update(loss.item())", "hot"),
-        ("if is_main_process():", "meter.update(float(loss))", "hot"),
-        ("if rank == 0:", "print(loss)", "amortized"),
-        ("if step % 10 == 0 and rank == 0:", "meter.update(loss.item())", "amortized"),
-        ("if step % 10 == 0:\n            if rank == 0:", "    meter.update(loss.item())", "amortized"),
-    ],
-)
-def test_what_one_process_reads_at_each_step_is_waited_for_at_each(gate: str, does: str, heat: str) -> None:
-    assert heats(
-        f"""
-        def fit(model, batches, rank, meter):
-            for step, x in enumerate(batches):
-                loss = torch.relu(model(x)).sum()
-                loss.backward()
-                {gate.replace(chr(10), chr(10) + "        ")}
-                    {does}
-        """
-    ) == [heat]
-
-
-@pytest.mark.parametrize(
     "gate",
     [
         "if step % 10 == 0:", "if not step % 10:", "if rank == 0:", "if should_log:",

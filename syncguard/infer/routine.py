@@ -11,7 +11,7 @@ from syncguard.infer.domain.sureness import CERTAIN
 from syncguard.infer.domain.values import Later, Table, Value, Why
 from syncguard.infer.functions.wrappers import thin
 from syncguard.infer.home import Home
-from syncguard.infer.sightings import ON_RANK, Asked, Context, Sighting
+from syncguard.infer.sightings import Asked, Context, Sighting
 from syncguard.infer.written import Written
 from syncguard.read.core import At, Call, Function, Module, Node
 from syncguard.terms import BACKWARD
@@ -330,12 +330,9 @@ class Frame:
     def surround(self, **changes: Any) -> Context:
         """Change what surrounds the places to come; returns what to put back."""
         before = self.context
-        gate = changes.get("gate", before.gate)
-        if not gate or (gate == ON_RANK and before.gate):  # what is behind another one besides is so seldom
-            gate = before.gate
         self.context = Context(
             changes.get("loops", before.loops),
-            gate,
+            changes.get("gate", before.gate) or before.gate,
             changes.get("failing", before.failing),
             (*before.tests, changes["test"]) if "test" in changes else before.tests,
             changes.get("off", False) or before.off,

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from syncguard.infer.domain.values import Why
 from syncguard.read.core import At, Comp, Loop, Node
 
-ON_RANK: Final = "on one rank"  # the gate of what one process of several does: each of its steps
 Asked = tuple[Node, bool]  # a test, and the outcome of it that is meant
 
 

@@ -34,7 +34,7 @@ from syncguard.judge.seldom import (
     test_file,
 )
 from syncguard.judge.stands_in import stands_in
-from syncguard.judge.turns import count_ranks, count_turns
+from syncguard.judge.turns import count_turns
 from syncguard.judge.warmth import BY_NAME, SELDOM, SUMS_UP, Warmth
 from syncguard.places import Places, matches
 from syncguard.read.core import At, Node
@@ -58,7 +58,6 @@ def warmths(
     training: dict[Routine, bool] = {}
     keep_time(routines, places, training)
     count_turns(routines, places)
-    count_ranks(routines, places)
     remade = remakes(routines, places)
     setup = prepared(routines, places, hot, cold, remade)
     setup |= {one for one in behind_gates(routines, places, training) if not _named_hot(one, hot)}

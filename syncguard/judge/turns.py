@@ -10,7 +10,7 @@ from syncguard.infer.branches.gates import SEVERAL, TURNS, takes, trains
 from syncguard.infer.branches.rhythm import COUNTED, OUT, ranges
 from syncguard.infer.branches.ungiven import handed_about
 from syncguard.infer.routine import Routine
-from syncguard.infer.sightings import ON_RANK, Context
+from syncguard.infer.sightings import Context
 from syncguard.judge.calling import Calling, callers_of
 from syncguard.judge.paced import trained
 from syncguard.judge.seldom import script, started
@@ -19,7 +19,6 @@ from syncguard.read.core import Loop, Node
 from syncguard.read.tags import CALL, CONST, FUNCTION, LOOP
 
 ENDS: Final = (FIRST_TURN, OUT)  # what a loop has once, in each call
-TAKEN: Final = ("item", "python-number", "copy-to-host")  # what is read, and not shown to people alone
 OWN: Final = frozenset((*TURNS.values(), COUNTED, *ENDS))  # gates that tell of the turns of one call
 
 
@@ -37,22 +36,6 @@ def count_turns(routines: Sequence[Routine], places: Places) -> None:
         for context in asked:
             if not lasts(context, routine, (callers or {}).get(routine, []), places):
                 context.gate = ""
-
-
-def count_ranks(routines: Sequence[Routine], places: Places) -> None:
-    """Take the gate of one process of several away where each turn of a loop that trains reads something there: that
-    process waits at each step, and the others for it."""
-    for routine in routines:
-        for one in routine.sightings.values():
-            context = one.context
-            if context.gate == ON_RANK and one.hazard in TAKEN and _trains(context, places):
-                one.context = Context(context.loops, "", context.failing, context.tests, context.off)
-
-
-def _trains(context: Context, places: Places) -> bool:
-    """Whether a place stands in a loop that trains, of which each turn is a step."""
-    steps = [loop.node for loop in context.loops if loop.reason and not loop.steps]
-    return any(trains(node.body, places) for node in steps if type(node) is LOOP)
 
 
 def lasts(context: Context, routine: Routine, calls: Sequence[Calling], places: Places) -> bool:
@@ -80,7 +63,9 @@ def lasts(context: Context, routine: Routine, calls: Sequence[Calling], places: 
 
 def _trains_around(call: Calling, places: Places) -> bool:
     """Whether a call is made in each turn of a loop that trains."""
-    return not call[2].gate and _trains(call[2], places)
+    around = call[2]
+    steps = [loop.node for loop in around.loops if loop.reason and not loop.steps] if not around.gate else []
+    return any(trains(node.body, places) for node in steps if type(node) is LOOP)
 
 
 def _in_step(call: Calling, places: Places) -> bool:

@@ -21,7 +21,6 @@ from syncguard.infer.branches.ungiven import UNMET, UNPROMISED, unmet, unpromise
 from syncguard.infer.branches.yeses import answered
 from syncguard.infer.domain.values import FALSE, TRUE, Const, Host, Seq, options
 from syncguard.infer.routine import Env, Frame
-from syncguard.infer.sightings import ON_RANK
 from syncguard.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -69,8 +68,7 @@ def gated(test: Node, outcome: bool, frame: Frame) -> str:
 def _rarest(found: list[str]) -> str:
     """The first of these gates that is met by single steps, or else the first one."""
     met = [gate for gate in found if gate]
-    often = (*EPOCHS.values(), ON_RANK)
-    return next((gate for gate in met if gate not in often), met[0] if met else "")
+    return next((gate for gate in met if gate not in EPOCHS.values()), met[0] if met else "")
 
 
 def _counts_on(operands: tuple[Node, ...], outcome: bool, found: list[str]) -> bool:
@@ -104,7 +102,7 @@ def _gate(inner: Node, outcome: bool, frame: Frame) -> str:
             return BUILDS
         if begins(inner, outcome, frame):
             return FIRST
-        named = _gate_name(inner.fn, frame) if outcome else ""
+        named = "behind a gate" if outcome and _gate_name(inner.fn, frame) else ""
         return BROKEN if _finite(inner.fn, outcome, frame) else named or answered(inner.fn, outcome, frame)
     if type(inner) is LET:
         test = as_test(inner.value)
@@ -138,7 +136,7 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
         case core.Do(what=">" | "<" | ">=" | "<=" as what, args=(left, right)) if held(left) or held(right):
             return _outgrown(what, left, right, outcome, frame)
         case core.Do(what="==" | "!=" as what, args=(left, core.Const(value=0))) if "rank" in last_name(left).lower():
-            return ON_RANK if (what == "==") is outcome else ""
+            return "on one rank" if (what == "==") is outcome else ""
         case core.Do(what="==" | "!=" | ">" as what, args=(left, core.Const(value=0))) if _counts_steps(left, frame):
             return _paced(FIRST, left, frame) if (what == "==") is outcome else ""
         case core.Do(what="==" | "!=" | "in" | "not in" as what, args=(left, _)) if _counts_steps(
@@ -201,8 +199,8 @@ def _flag(inner: core.Name | core.Attr, outcome: bool, frame: Frame) -> str:
         return UNMET
     if type(inner) is ATTR and begins(inner, outcome, frame):
         return FIRST
-    if outcome and (named := _gate_name(inner, frame)) and not _open(inner, frame):
-        return named
+    if outcome and _gate_name(inner, frame) and not _open(inner, frame):
+        return "behind a gate"
     if type(inner) is NAME and left_at(inner, frame) is (not outcome):
         return LEFT
     if in_first_turn(inner, outcome, frame):
@@ -368,12 +366,9 @@ def _turn_of(node: Node, loop: Node) -> bool:
     return False
 
 
-def _gate_name(node: Node, frame: Frame) -> str:
-    """The gate that a name stands for by what it is called; '' of most."""
-    name, is_ = last_name(node).lower(), frame.world.places.is_
-    if not name:
-        return ""
-    return ON_RANK if is_("gates", "ranks", name) else "behind a gate" if is_("gates", "names", name) else ""
+def _gate_name(node: Node, frame: Frame) -> bool:
+    name = last_name(node)
+    return bool(name) and frame.world.places.is_("gates", "names", name.lower())
 
 
 def _open(node: core.Name | core.Attr, frame: Frame) -> bool:
