@@ -12,6 +12,7 @@ import msgspec
 
 from syncguard import folder
 from syncguard.examine import Examined
+from syncguard.places import Places
 from syncguard.read import project
 from syncguard.read.source import stamp
 from syncguard.table import ENDS, LARGEST, State
@@ -36,6 +37,7 @@ class Kept(msgspec.Struct, frozen=True, array_like=True):
     mark: str
     stamps: Stamps  # of files that were looked into and are not checked
     there: dict[str, bool]  # whether a file is there
+    tests: dict[str, bool]  # and whether it holds tests
     folders: dict[str, dict[str, str]]
     end: memoryview  # packed by itself: who finds something changed passes over it
 
@@ -46,22 +48,22 @@ class Memory(msgspec.Struct, frozen=True):
     file: Path
     mark: str
 
-    def end(self, files: Files) -> End | None:
+    def end(self, files: Files, places: Places) -> End | None:
         """What was told the last time; None where it was of others, or may be another now."""
         try:
             kept = msgspec.msgpack.decode(folder.unseal(self.file), type=Kept)
-            if kept.mark != self.mark or not _is_so(kept, files):
+            if kept.mark != self.mark or not _is_so(kept, files, places):
                 return None
             return msgspec.msgpack.decode(kept.end, type=End)
         except (OSError, ValueError):  # `msgspec.MsgspecError` is one
             return None
 
-    def keep(self, end: End, files: Files) -> None:
+    def keep(self, end: End, files: Files, places: Places) -> None:
         """Write it, whole or not at all; what cannot be written is worked out again."""
         around = {one for path in (*files.known, *files.stamps) for one in _folders(path)}
         there = {path: os.path.isfile(path) for path in sorted(os.path.join(one, INIT) for one in around)}
         kept = Kept(
-            self.mark, files.stamps, {**there, **project.looked_for()}, files.looks(),
+            self.mark, files.stamps, {**there, **project.looked_for()}, places.tests(), files.looks(),
             memoryview(msgspec.msgpack.encode(end)),
         )  # fmt: skip
         body = msgspec.msgpack.encode(kept)
@@ -80,11 +82,13 @@ def memory_of(file: Path, state: State, fresh: Iterable[Examined], paths: Iterab
     return Memory(file.with_suffix(ENDS), blake2b(told.encode(), digest_size=16).hexdigest())
 
 
-def _is_so(kept: Kept, files: Files) -> bool:
+def _is_so(kept: Kept, files: Files, places: Places) -> bool:
     """Whether all that was asked of the disk is answered as it was."""
     if any(stamp(path) != was for path, was in kept.stamps.items()):
         return False
     if any(os.path.isfile(path) != was for path, was in kept.there.items()):
+        return False
+    if any(places.is_test(path) != was for path, was in kept.tests.items()):
         return False
     files.ask_again(kept.folders)
     return _agree(files.looks(), kept.folders)

@@ -68,6 +68,7 @@ class Examined(msgspec.Struct, frozen=True, array_like=True):
     wants: dict[tuple[int, int], tuple[Ask, ...]] = {}  # what a wait asks the parameters of its function for
     kept: dict[tuple[int, int], tuple[Ask, ...]] = {}  # the same of those that the object of its method was made with
     rests: Rests = {}  # the parameters that a wait rests on: where one is on the host, nothing waits
+    standing: int = 0  # what its name and what stands around it say of the file
 
 
 class Interface(msgspec.Struct, frozen=True, array_like=True):
@@ -114,7 +115,8 @@ class Examiner:
             except Unreadable as fault:
                 finding = in_cells(source, house.unreadable(source.path, fault.reason, fault.line, fault.column))
                 note = FileNote(source.path, "broken", finding.message)
-                return Examined(note, self.digests[source.path], (finding,))
+                standing = self.world.places.standing(source.path)
+                return Examined(note, self.digests[source.path], (finding,), standing=standing)
             except Exception as fault:
                 self.world = self.begun()  # what was known may be half known now
                 return failed(source.path, fault)
@@ -255,6 +257,7 @@ class Examiner:
             wants=wants,
             kept=asked_of_made(home.routines, self.world, callers, self.text_of) if whole and not test else {},
             rests=rests,
+            standing=self.world.places.standing(source.path),
         )
 
     def cited(self, home: Home, findings: Iterable[Finding]) -> tuple[Cited, ...]:

@@ -100,6 +100,7 @@ def checked(
     """
     project.forget()
     rules = pack.load(config.pack_folders)
+    rules.places.forget()
     wanted = selection(config, rules.rules)
     found = find(paths, config)
     given = {os.path.abspath(path): text for path, text in (texts or {}).items()}
@@ -158,7 +159,7 @@ def together(
     time, where that is remembered."""
     words = {**around.words, **{one.note.path: one.words for one in alone}}
     if memory is not None:
-        end = memory.end(Files(sources, given, words))
+        end = memory.end(Files(sources, given, words), rules.places)
         if end is not None:
             return alone, end
     calls, callers = _told({**around.calls, **{one.note.path: one.calls for one in alone}})
@@ -181,7 +182,7 @@ def together(
         sum(where[0] in spelling for where in hot),
     )
     if memory is not None:
-        memory.keep(end, files)
+        memory.keep(end, files, rules.places)
     return examined, end
 
 
@@ -260,7 +261,7 @@ def examine(
     same = {*state.same(digests)}
     changed = [source for source in sources if source.path not in same]
     ahead.only(changed)
-    known = store.still_true(state, digests, texts)
+    known = store.still_true(state, digests, rules.places, texts)
     unsure = [read(path, texts) for path in callers if path not in known]
     doubtful = [source for source in sources if source.path in same and source.path not in known]
     fresh, interfaces = ahead.result([*doubtful, *unsure])

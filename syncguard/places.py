@@ -67,6 +67,22 @@ class Places:
             known = self._tests[path] = named or any(map(self._of_tests, pure.parents))
         return known
 
+    def forget(self) -> None:
+        """What stands around files may have changed: the next question looks again."""
+        for known in (
+            self._tests, self._measuring, self._drawing, self._outdated, self._foreign, self._of_data
+        ):  # fmt: skip
+            known.clear()
+
+    def tests(self) -> dict[str, bool]:
+        """The files of which it was asked whether they hold tests, and the answers."""
+        return dict(self._tests)
+
+    def standing(self, path: str) -> int:
+        """What its name and what stands around it say of a file, as a number: another one where that has changed."""
+        asked = (self.is_test, self.measures, self.draws, self.outdated, self.is_foreign, self.is_of_data)
+        return sum([1 << n for n, is_so in enumerate(asked) if is_so(path)])
+
     def _is_module(self, path: PurePath) -> bool:
         """Whether a file that is a script at the top of a project stands in a package."""
         return self.is_("cold", "modules", path.name) and os.path.isfile(path.parent / "__init__.py")

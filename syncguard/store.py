@@ -19,6 +19,7 @@ from syncguard.config import Config
 from syncguard.examine import Asked, Examined, Interface, lowered
 from syncguard.infer.parts import ANY, NAMED, digest, quoted, whole_parts
 from syncguard.infer.routine import Used
+from syncguard.places import Places
 from syncguard.read import project
 from syncguard.read.lower import Unreadable
 from syncguard.read.source import read, stamp
@@ -112,14 +113,18 @@ def _changed(
 
 
 def still_true(
-    state: State, digests: dict[str, str], given: Mapping[str, str | bytes] | None = None
+    state: State, digests: dict[str, str], places: Places, given: Mapping[str, str | bytes] | None = None
 ) -> dict[str, Examined]:
     """What is remembered of these files and would be found again; `digests` has the present digest of each, `given`
     the texts that count in place of those on the disk.
     """
     try:
         known = {path: state.examined(path) for path in state.same(digests)}
-        known = {path: one for path, one in known.items() if _led_there(path, one.asked)}
+        known = {
+            path: one
+            for path, one in known.items()
+            if _led_there(path, one.asked) and one.standing == places.standing(path)
+        }
         return _still_true(state, known, digests, given or {})
     except msgspec.MsgspecError:
         return {}

@@ -103,6 +103,17 @@ def test_a_file_that_was_looked_into_may_be_another(top: Path, monkeypatch: pyte
     assert [finding.heat for finding in told(top)] == ["amortized"]
 
 
+def test_a_file_that_a_package_takes_in_holds_no_tests(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(top, "pkg/test_scaling.py", "import torch\n\n\ndef scale(x: torch.Tensor):\n    return x.sum().item()\n")
+    assert [finding.heat for finding in told(top)] == ["amortized", "cold"]
+    put(top, "pkg/__init__.py", "from .test_scaling import scale\n")
+    assert not is_told_again(top, monkeypatch)
+    assert [finding.heat for finding in told(top)] == ["amortized", "unknown"]
+    put(top, "pkg/__init__.py", "")
+    assert not is_told_again(top, monkeypatch)
+    assert [finding.heat for finding in told(top)] == ["amortized", "cold"]
+
+
 @pytest.mark.parametrize("damage", [b"", b"\0" * 400, None])
 def test_what_is_damaged_is_asked_again(top: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes | None) -> None:
     told(top)
