@@ -31,7 +31,7 @@ def unheard(
     wanted: dict[str, set[str]] = {}
     for _, function, names, package in placed:
         if package and _is_large(package, files):
-            wanted.setdefault(package, set()).update(filter(None, (*names, function.abstract.partition(".")[0])))
+            wanted.setdefault(package, set()).update(filter(None, (*names, *function.abstract.split("."))))
     having = {package: files.naming(every, package) for package, every in wanted.items()}
     told = {}
     for path, function, names, package in placed:
@@ -137,12 +137,19 @@ def _names(path: str, function: Function, files: Files) -> list[str]:
 def _told(path: str, function: Function, names: Iterable[str], having: Mapping[str, list[str]], files: Files) -> str:
     above, _, lacking = function.abstract.partition(".")
     alone = above and not any(_descends(files.text(other), above) for other in having[above])
-    if alone and lacking and not any(_takes(files.code(other), above) for other in {path, *having[above]}):
+    stale = alone and lacking and any(_writes(files.code(other), lacking) for other in having[lacking])
+    if stale and not any(_takes(files.code(other), above) for other in {path, *having[above]}):
         return f"{UNMADE}`{above}`, which lacks `{lacking}`, and nothing in its package descends from it"
     for name in names:
         if not runs_in(path, name, having[name], files):
             return f"{UNUSED} `{name}`" if files.is_ours(path) else f"{UNHEARD} `{name}` yet"
     return f"`{above}` is abstract, and nothing in its package descends from it yet" if alone else ""
+
+
+def _writes(code: str, name: str) -> bool:
+    """Whether some code has a method of this name that is written: what no class of a package writes is left to those
+    who use it."""
+    return re.search(rf"^(?![ \t]*@)[^\n]*\n[ \t]+(?:async[ \t]+)?def[ \t]+{name}\b", code, re.MULTILINE) is not None
 
 
 def _takes(code: str, name: str) -> bool:

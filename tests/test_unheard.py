@@ -120,9 +120,14 @@ class Plain(Base):
 """
 
 
-def made(core: str, more: str = "from .core import Plain\n\n__all__ = ['Plain']\n") -> tuple[str, str]:
-    base = ABSTRACT.partition("    def total")[0]
-    finding = found({**HERE, "pkg/base.py": base, "pkg/core.py": core, "pkg/__init__.py": more})["pkg/core.py"]
+READY = "from .base import Base\n\n\nclass Ready(Base):\n    def read(self):\n        return 1\n"
+
+
+def made(
+    core: str, more: str = "from .core import Plain\n\n__all__ = ['Plain']\n", ready: str = READY
+) -> tuple[str, str]:
+    files = {"pkg/base.py": ABSTRACT.partition("    def total")[0], "pkg/ready.py": ready, "pkg/__init__.py": more}
+    finding = found({**HERE, **files, "pkg/core.py": core})["pkg/core.py"]
     return finding.heat, " ".join([fact.text for fact in finding.hot_path])
 
 
@@ -144,6 +149,22 @@ def test_what_nothing_can_be_made_of_runs_never():
 )
 def test_what_may_be_made_may_run(core, more):
     assert made(core.replace("import torch", "import abc\nimport torch"), more)[0] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("core", "ready"),
+    [
+        (HEIR, "from .base import Base\n"),  # nobody writes it but those who use the package
+        (
+            HEIR.replace("(Base)", "(Base, Reading)").replace(
+                "import torch", "import torch\nfrom tools import Reading"
+            ),
+            READY,
+        ),
+    ],
+)
+def test_what_others_may_write_may_run(core, ready):
+    assert made(core, ready=ready)[0] == "unknown"
 
 
 @pytest.mark.parametrize("core", [SCORE, CLASS])

@@ -71,7 +71,7 @@ def called_by_name(routine: Routine, places: Places) -> bool:
 def abstract(routine: Routine) -> str:
     """The name of the class of a method of which there can be no instance: a method of it is still to be written, and
     no other class of its file descends from it; with that, `Net.read`, where none of its own is left for those below
-    it."""
+    it, and nothing of another library may write it."""
     owner = routine.owner
     if owner is None or owner.qualname != owner.name:
         return ""
@@ -84,7 +84,8 @@ def abstract(routine: Routine) -> str:
     left = [one.routine for one in missing if one.routine.owner is owner]
     if not missing:
         return ""
-    return owner.name if left else f"{owner.name}.{missing[0].routine.name}"
+    plain = all(name == "torch.nn.Module" or owner.world.places.is_("names", "bare_bases", name) for name in bases)
+    return f"{owner.name}.{missing[0].routine.name}" if plain and not left else owner.name
 
 
 def _unasked(name: str, routine: Routine, places: Places) -> bool:
