@@ -29,9 +29,11 @@ SETTINGS: Final = "args|cfg|config|conf|opts?|options|hparams|hps|params|setting
 KNOWN: Final = rf"(?!(?:\w+\.)*(?:{SETTINGS})\b)"  # not of these
 MADE_UP: Final = r"""(?:[fF]["']|["'][^"'\n]*["']\s*[+%.])"""  # a text that is put together
 ANYTHING: Final = re.compile(  # code that may come to whatever there is in a project
-    r"""(?<![\w.])exec\(\s*\w?["'][^"'\n]*\bimport\b|\b(?:walk_packages|iter_modules|run_module|run_path|"""
+    r"""(?<![\w.])exec\(\s*(?:\w?["'][^()]{0,200}?\bimport\b|(?:open|compile|\w+\.read\w*)\()|\b(?:walk_packages|iter_modules|run_module|run_path|"""
     r"""spec_from_file_location|locate|get_class|\w*CLI|__subclasses__)\(|\b(?:create|load|safe_load)\(\s*[rRfF]?(["'])\1\1"""
 )
+RUNS: Final = re.compile(r"(?<![\w.])exec\(")
+WRITTEN: Final = re.compile(r"""["'][^"'\n]*\bimport\b[^"'\n]*(?:[{%]|["']\s*[+%])""")  # an import that is put together
 IMPORTS: Final = re.compile(  # the same of modules: of one that is named, of those whose names begin so, of any
     r"""\b(?:import_module|__import__)\(\s*(?:\w*(["'])(?P<text>[^"'\n]*)\1(?P<more>\s*(?:[+%]|\.format\b))?)?"""
 )
@@ -92,8 +94,11 @@ def _reached(path: str, home: str, files: Files, places: Places) -> bool:
     hub = os.path.join(home, HUB)
     if WHOLE.search(files.text(hub) if is_file(hub) else ""):
         return True
+    whole = [*_taking_all(path, home, files)]
     for one in _asking(home, files, places):
-        if files.has(one, ANYTHING) or (files.has(one, IMPORTS) and _imports(files.text(one), one, path)):
+        if files.has(one, ANYTHING) or (files.has(one, RUNS) and files.has(one, WRITTEN)):
+            return True
+        if files.has(one, IMPORTS) and any(_imports(files.text(one), one, at) for at in (path, *whole)):
             return True
         if files.has(one, HERE) if one == path else files.has(one, SEEN) and _brings(one, path, files):
             return True
@@ -102,8 +107,16 @@ def _reached(path: str, home: str, files: Files, places: Places) -> bool:
     return False
 
 
+def _taking_all(path: str, home: str, files: Files) -> Iterator[str]:
+    """The files of a project that take all that a module has, which is theirs, too, by then."""
+    name = module_name(path)
+    for one in files.naming({name}, home)[name]:
+        if one != path and any(means(dotted, one, path) for dotted in WHOLE.findall(files.text(one))):
+            yield one
+
+
 def _imports(text: str, one: str, path: str) -> bool:
-    """Whether a file may bring in a module by a name that is made up, or written there."""
+    """Whether a file may bring in a module, or a package around it, by a name that is made up, or written there."""
     dotted = "." + path.removesuffix(".py").removesuffix(f"{os.sep}__init__").replace(os.sep, ".")
     for met in IMPORTS.finditer(text):
         said = met["text"] or ""
@@ -112,7 +125,7 @@ def _imports(text: str, one: str, path: str) -> bool:
             beside = BESIDE.match(text, met.end()) is not None and not begin.startswith("..")
             begin = os.path.dirname(one).replace(os.sep, ".") + begin if beside else ""
         whole = begin == said and not met["more"]
-        if not begin or (dotted.endswith(f".{begin}") if whole else f".{begin}" in dotted):
+        if not begin or (f".{begin}." in f"{dotted}." if whole else f".{begin}" in dotted):
             return True
     return False
 

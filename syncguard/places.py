@@ -92,7 +92,8 @@ class Places:
         none, and is a program with arguments."""
         if not self.is_("cold", "tests", path.name):
             return False
-        if re.search(rf"^from \.{path.stem} import\b", _text(path.parent / "__init__.py"), re.MULTILINE):
+        brings = rf"^[ \t]*from[ \t]+(?:[\w.]*\.{path.stem}[ \t]+import\b|\.[ \t]+import\b[^\n]*\b{path.stem}\b)"
+        if re.search(brings, _text(path.parent / "__init__.py"), re.MULTILINE):
             return True
         text = _text(path)
         return "ArgumentParser(" in text and TESTS.search(text) is None

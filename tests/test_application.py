@@ -307,6 +307,23 @@ def test_a_module_that_may_be_brought_in_is_not_dead(asked, path, brings):
 
 @ASKED
 @pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        ("net = getattr(import_module('models'), kind)", {"models/__init__.py": "from .core import *\n"}),
+        ("net = getattr(import_module('models').core, kind)", {"models/__init__.py": "from . import core\n"}),
+        ("net = import_module(f'zoo.{kind}').net", {"zoo/one.py": "from models.core import *\n"}),
+        ("exec(f'from models.core import {kind} as net')", {}),
+        ("exec(f\"\"\"\nfrom models.core import {kind} as net\n\"\"\")", {}),
+        ("code = 'from models.core import %s as net' % kind\nexec(code)", {}),
+        ("exec(open('models/core.py').read())", {}),
+    ],
+)
+def test_who_brings_in_a_package_comes_to_what_that_takes(asked, text, more):
+    assert heat(NET, {"tools/run.py": f"from importlib import import_module\n\n{text}\n", **more}, asked) == "hot"
+
+
+@ASKED
+@pytest.mark.parametrize(
     ("path", "text"),
     [
         ("Makefile", "run:\n\tpython -c 'from models.core import Net; Net()'\n"),

@@ -21,6 +21,14 @@ TESTS = "\n\ndef test_it():\n    assert augmented(None, [])\n"
     [
         ("pkg/test_time.py", READS, "", "unknown"),
         ("pkg/test_time.py", f"{READS}, rows\n", "", "unknown"),
+        (
+            "pkg/test_time.py",
+            "try:\n    from .test_time import augmented\nexcept ImportError:\n    pass\n",
+            "",
+            "unknown",
+        ),
+        ("pkg/test_time.py", "from pkg.test_time import augmented", "", "unknown"),
+        ("pkg/test_time.py", "from . import rows, test_time", "", "unknown"),
         ("pkg/test_time.py", "from .test_times import augmented", "", "cold"),
         ("pkg/test_time.py", "", "", "cold"),
         ("pkg/test_time.py", "", ASKS, "unknown"),

@@ -238,7 +238,14 @@ def _hands_out(info: ClassInfo) -> bool:
 def _gives_any(part: Node) -> bool:
     if type(part) is NAME:
         return part.id == "setattr"
-    return (type(part) is ATTR and part.name == "__dict__") or (type(part) is FUNCTION and part.name == "__getattr__")
+    if type(part) is ATTR:
+        return part.name in ("__dict__", "__setattr__") or (part.name == "update" and _is_vars(part.of))
+    return type(part) is FUNCTION and part.name == "__getattr__"
+
+
+def _is_vars(node: Node) -> bool:
+    """Whether this is `vars(self)`."""
+    return type(node) is CALL and type(node.fn) is NAME and node.fn.id == "vars"
 
 
 def _left_with(info: ClassInfo, name: str, fixed: list[Assigned], place: Place) -> Assigned | None:
