@@ -313,7 +313,7 @@ def test_a_module_that_may_be_brought_in_is_not_dead(asked, path, brings):
         ("net = getattr(import_module('models').core, kind)", {"models/__init__.py": "from . import core\n"}),
         ("net = import_module(f'zoo.{kind}').net", {"zoo/one.py": "from models.core import *\n"}),
         ("exec(f'from models.core import {kind} as net')", {}),
-        ("exec(f\"\"\"\nfrom models.core import {kind} as net\n\"\"\")", {}),
+        ('exec(f"""\nfrom models.core import {kind} as net\n""")', {}),
         ("code = 'from models.core import %s as net' % kind\nexec(code)", {}),
         ("exec(open('models/core.py').read())", {}),
     ],
