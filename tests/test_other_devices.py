@@ -67,6 +67,8 @@ def seek(F, level, tol):
     ("library", "more", "waits"),
     [
         ("mxnet", "", False),
+        ("paddle", "", False),
+        ("paddle", "import torch", True),
         ("arrays", "", True),
         ("mxnet", "import torch", True),
         ("mxnet", "def given(x):\n    import torch\n    return torch.ones(3)\n", True),
