@@ -17,6 +17,7 @@ from syncguard.texts import Files
 TAKES: Final = re.compile(r"\.backward\(|\bopt\w*\.step\(")  # what takes a step
 INWARD: Final = re.compile(r"(?:async[ \t]+)?(?:for|with)\b|try:")  # what leads to what stands in it, behind no test
 MAYBE: Final = re.compile(r"\b(?:if|or|and|lambda)\b.*[^:]\Z")  # what a line does that has this, it may leave
+LEAVES: Final = re.compile(r"(?:^|:)[ \t]*(?:return|continue|break)\b")  # what goes on elsewhere
 DEEPEST: Final = 6  # calls from a step to what it comes to
 MOST: Final = 64  # files that may ask for a method
 Calls = Mapping[str, tuple[Function, ...]]
@@ -54,6 +55,8 @@ class Stepwise:
         if any(_in_loop(function, line, one, lines) for one in around):
             return True
         if function.steps or function.leads or not any(_at_first(function, one, lines) for one in around):
+            return False
+        if any(LEAVES.search(one) for one in lines[function.lines[0] : line - 1]):  # `if self.made: return`
             return False
         return self.by_name(last_part(function.name)) or self._called((path, function.name), function, deep + 1)
 

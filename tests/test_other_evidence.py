@@ -210,11 +210,15 @@ def test_a_helper_moves_the_parts_of_what_it_is_given(put, call, move, expected)
         ("obj['low'], obj[key] = obj['low'].cuda(), obj[key].cuda()", "put(batch, 'mask')", ["SG101"]),
         ("for one in ('low', 'mask'): obj[one] = obj[one].cuda()", "put(batch)", ["SG101"]),
         ("for one in ('low', 'high'): obj[one] = obj[one].cuda()", "put(batch)", []),
+        ("obj[key] = obj[key].to(device)", "put(batch, 'mask')", ["SG101"]),
+        ("obj[key] = obj[key].to(device)", "put(batch, 'mask', 'cuda:1')", ["SG101"]),
+        ("obj[key] = obj[key].to(device)", "put(batch, 'mask', 'cpu')", []),
+        ("obj[key] = obj[key].to(device)", "put(batch, 'mask', device=torch.device('cpu'))", []),
     ],
 )
 def test_a_helper_moves_what_a_batch_has_under_a_key(put, call, expected):
     text = MOVED.format(put=put, call=call, move="cuda()").replace("batch.mask", "batch['mask']")
-    assert codes(text.replace("def put(obj)", "def put(obj, key=None)"), "SG101") == expected
+    assert codes(text.replace("def put(obj)", "def put(obj, key=None, device='cuda')"), "SG101") == expected
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,8 @@ class Above(nn.Module):
         ("with off(): x = self._under(x)", "own = Net()", "hot"),
         ("x = self._under(x)", "if x: own = Net()", "amortized"),
         ("if x is None: x = self._under(x)", "own = Net()", "amortized"),
+        ("x = self._under(x)", "if self.own: return self.own(x)\n        own = self.own = Net()", "amortized"),
+        ("x = self._under(x)", "if self.own:\n            return x\n        own = Net()", "amortized"),
     ],
 )
 def test_what_a_helper_of_a_step_makes_anew(calls: str, does: str, told: str) -> None:

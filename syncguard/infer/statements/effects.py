@@ -5,6 +5,7 @@ from __future__ import annotations
 from syncguard.infer.domain.contents import there_too
 from syncguard.infer.domain.values import Call, Instance, Tensor, Unknown, Value
 from syncguard.infer.functions.stored_there import Parts, stored_there
+from syncguard.infer.operations.targets import device_of
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -58,11 +59,18 @@ def _moved_by(call: core.Call, frame: Frame) -> list[tuple[str, Parts]]:
     bound = type(value) is Call and value.receiver is not None
     params = [param.name for param in routine.node.params[bound:]]
     given: dict[str, Node] = {**dict(zip(params, call.args)), **dict(call.keywords)}
+    if any([_is_host(quiet_value(arg, frame)) for arg in given.values()]):
+        return []  # whatever its device is by default
     return [
         (arg.id, tuple([_as_given(part, given) for part in taken[param]]))
         for param, arg in given.items()
         if type(arg) is NAME and param in taken
     ]
+
+
+def _is_host(value: Value) -> bool:
+    """Whether this names the host as a device."""
+    return type(value) is not Tensor and device_of(value) == "host"
 
 
 def _as_given(part: str, given: dict[str, Node]) -> str:
