@@ -59,7 +59,7 @@ def _moved_by(call: core.Call, frame: Frame) -> list[tuple[str, Parts]]:
     bound = type(value) is Call and value.receiver is not None
     params = [param.name for param in routine.node.params[bound:]]
     given: dict[str, Node] = {**dict(zip(params, call.args)), **dict(call.keywords)}
-    if any([_is_host(quiet_value(arg, frame)) for arg in given.values()]):
+    if any(_is_host(quiet_value(arg, frame)) for arg in given.values()):
         return []  # whatever its device is by default
     return [
         (arg.id, tuple([_as_given(part, given) for part in taken[param]]))
