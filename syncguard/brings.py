@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from syncguard.texts import BRINGS, HUB, LISTED, TEXT, Files, module_name, packages
+from syncguard.texts import BRINGS, HUB, LISTED, Files, module_name, packages
 
 ALL: Final = "*"
 HINT: Final = ("import *",)  # without which no file takes all
@@ -20,8 +20,6 @@ SETTINGS: Final = (".yaml", ".yml", ".toml", ".sh", ".bash", ".cfg")
 COMMENT: Final = re.compile(r"(?:^|(?<=\s))#[^\n]*")  # of these
 WORDS: Final = re.compile(r"""(?P<quote>["'])[A-Z]?[a-z\d]*(?: (?!import\b)\w+)+(?P=quote)""")  # a text for people
 REMARK: Final = re.compile(r"#[^\n]*")
-TOLD: Final = r"""#[^\n]*|^[ \t]*[rR]?(?:'''(?:\\.|.)*?'''|\"\"\"(?:\\.|.)*?\"\"\")"""
-DOCS: Final = re.compile(f"(?P<told>{TOLD})|{TEXT}", re.DOTALL | re.MULTILINE)
 
 
 def picked(path: str, naming: Iterable[str], files: Files) -> frozenset[str]:
@@ -56,16 +54,11 @@ def sets(name: str, path: str, files: Files) -> bool:
     return not path.endswith(SETTINGS) or re.search(rf"\b{name}\b", COMMENT.sub("", files.text(path))) is not None
 
 
-def bare(text: str) -> str:
-    """A text without its comments and docstrings, with as many lines."""
-    return DOCS.sub(lambda met: met[0] if met["told"] is None else "\n" * met[0].count("\n"), text)
-
-
 def _runs(name: str, path: str, files: Files, ours: bool) -> bool:
-    text, named = files.text(path), re.compile(rf"\b{name}\b")
+    named = re.compile(rf"\b{name}\b")
     if not path.endswith(".py"):
         return sets(name, path, files)
-    code = bare(text)
+    code = files.bare(path)
     if re.search(rf"^(?:(?:async )?def|class) {name}\b", code, re.MULTILINE):
         return any(named.search(met[0]) for met in TAKES.finditer(code)) or f".{name}" in code
     if ours and os.path.basename(path) != HUB and not re.search(rf"\b{name}\s+as\b", code):

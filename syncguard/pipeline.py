@@ -169,6 +169,7 @@ def together(
     ours = {source.path for source in sources}
     brought = [(one.note.path, f.site.path) for one in (*alone, *around.tellers) for f in one.caused]
     told |= {path for by, at in brought if at in ours for path in (by, at)}
+    files.expect((path, calls.get(path, ())) for path in sorted(told))
     made = templates(told | leading, files, rules.places)
     examined = with_callers(alone, sources, around.tellers, rules.rules, made.made_into)
     if not made.made_into.keys().isdisjoint(leading):  # what stands in a template calls nothing, and passes nothing

@@ -96,7 +96,7 @@ class PutBack:
     def _made_anew(self, owner: Where) -> bool:
         """Whether each step makes an object of the class."""
         for one in (owner[0], *self._naming(owner)):
-            text = self._stepwise.bare(one)
+            text = self._files.bare(one)
             for dotted, line in _making(owner[1], text):
                 if self._stepwise.at(one, line) and _means(owner, dotted, text) and not self._is_left(one, line):
                     return True
@@ -109,7 +109,7 @@ class PutBack:
         if not name.isidentifier():
             return False
         having = self._files.naming({name}, self._files.home(path))[name]
-        return having == [path] and once(self._stepwise.bare(path), name)
+        return having == [path] and once(self._files.bare(path), name)
 
 
 def _shared(path: str, other: str) -> int:

@@ -5,10 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import Final
 
-from syncguard.brings import bare
 from syncguard.judge.called import Function, Where, innermost, last_part
 from syncguard.judge.entries import Callers
 from syncguard.places import Places
@@ -28,7 +26,6 @@ class Stepwise:
 
     def __init__(self, calls: Calls, callers: Callers, files: Files, places: Places) -> None:
         self._calls, self._callers, self._files, self._places = calls, callers, files, places
-        self.bare = lru_cache(maxsize=None)(lambda path: bare(files.text(path)))
 
     def by_name(self, name: str) -> bool:
         """Whether a function runs at every step by its name."""
@@ -40,7 +37,7 @@ class Stepwise:
         asked = re.compile(rf"(?<!\bself)(?<!\bsuper\(\))\.{name}\(\s*\)")
         having = self._files.naming({name}, self._files.home(path))[name]
         for one in having if len(having) <= MOST else ():
-            text = self.bare(one) if one.endswith(".py") and not self._places.is_test(one) else ""
+            text = self._files.bare(one) if one.endswith(".py") and not self._places.is_test(one) else ""
             if any(self._does(one, text.count("\n", 0, met.end()) + 1) for met in asked.finditer(text)):
                 return True
         return False
@@ -50,7 +47,7 @@ class Stepwise:
         function = innermost(self._calls.get(path, ()), line) if deep < DEEPEST else None
         if function is None:
             return False
-        lines = self.bare(path).split("\n")
+        lines = self._files.bare(path).split("\n")
         around = [*_around(line, lines)]
         if any(_in_loop(function, line, one, lines) for one in around):
             return True
@@ -70,7 +67,7 @@ class Stepwise:
 
     def _does(self, path: str, line: int, deep: int = 0) -> bool:
         """Whether every step comes to a line, and does what stands there."""
-        written = self.bare(path).split("\n")[line - 1 : line]
+        written = self._files.bare(path).split("\n")[line - 1 : line]
         return not any(MAYBE.search(one.rstrip()) for one in written) and self.at(path, line, deep)
 
 

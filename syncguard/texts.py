@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final, Generic, TypeVar
 
 from syncguard.infer.parts import digest
+from syncguard.judge.called import Function
 from syncguard.read.application import Project, files_of, project_of
 from syncguard.read.project import INSTALLED, MARKS, is_file, listing
 from syncguard.read.source import Source, read, stamp
@@ -34,6 +35,8 @@ FORMATS: Final = f"""{FORMAT.format("'''")}|{FORMAT.format('"' * 3)}"""
 
 BRINGS: Final = re.compile(r"^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]*(?:\([^)]*\)|[^\n;]*)", re.MULTILINE)
 UNREAD: Final = re.compile(f"{SAID}|{FORMATS}", re.DOTALL | re.MULTILINE)
+MARKED: Final = re.compile(rf"#[^\n]*|{TEXT}", re.DOTALL)
+QUOTES: Final = ("'''", '"""')
 LISTED: Final = re.compile(r"^__all__\b[^\])]*", re.MULTILINE)
 
 Item = TypeVar("Item")
@@ -70,6 +73,7 @@ class Files:
         self._has: dict[tuple[str, re.Pattern[str]], bool] = {}
         self._listed: dict[str, str] = {}
         self._code: dict[str, str] = {}
+        self._bare: dict[str, str] = {}
         self._projects: dict[str, Project] = {}  # by folder
         self._every: dict[str, tuple[str, ...]] = {}
         self._names: dict[str, frozenset[str]] = {}
@@ -162,6 +166,12 @@ class Files:
             self._code[path] = code_of(self.text(path))
         return self._code[path]
 
+    def bare(self, path: str) -> str:
+        """The text of a file without comments and docstrings, with as many lines."""
+        if path not in self._bare:
+            self._bare[path] = bare(self.text(path))
+        return self._bare[path]
+
     def listed(self, path: str) -> str:
         """What a file lists of its own as there for others, as it is written."""
         if path not in self._listed:
@@ -190,6 +200,16 @@ class Files:
                 for name in self._met(path, wanted):
                     found[name].append(path)
         return found
+
+    def expect(self, told: Iterable[tuple[str, Iterable[Function]]]) -> None:
+        """Look once for the names of all that is likely to be asked about: of modules, and of what stands in them."""
+        wanted: dict[str, set[str]] = {}
+        for path, functions in told:
+            if package := self.home(path):
+                names = {part for function in functions for part in function.name.split(".")}
+                wanted.setdefault(package, set()).update(names, {module_name(path)})
+        for package, names in wanted.items():
+            self.naming({name for name in names if name.isidentifier()}, package)
 
     def beside(self, package: str) -> Iterable[str]:
         """The scripts of a package's project, which are looked for once."""
@@ -234,6 +254,22 @@ class Files:
                 return []
             self._words[path] = numbers_of(self.text(path))
         return wanted.among(self._words[path])
+
+
+def bare(text: str) -> str:
+    """A text without its comments and docstrings, with as many lines."""
+    kept: list[str] = []
+    last = 0
+    for met in MARKED.finditer(text):
+        begin = met.start()
+        if text[begin] != "#":
+            line = text.rfind("\n", 0, begin) + 1
+            if not met[0].startswith(QUOTES) or line < last or text[line:begin].strip() not in ("", "r", "R"):
+                continue
+            begin = line
+        kept += (text[last:begin], "\n" * met[0].count("\n"))
+        last = met.end()
+    return "".join((*kept, text[last:]))
 
 
 def _below(top: str, path: str) -> str:

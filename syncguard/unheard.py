@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Mapping
 from itertools import islice
 from typing import Final
 
-from syncguard.brings import bare, picked, runs_in, taken_whole
+from syncguard.brings import picked, runs_in, taken_whole
 from syncguard.judge.called import Function, Where
 from syncguard.judge.warmth import UNMADE, UNUSED, is_dead
 from syncguard.looked_up import looked_up, methods_asked
@@ -130,7 +130,7 @@ def _names(path: str, function: Function, files: Files) -> list[str]:
     return [
         name
         for name in function.names
-        if files.has_once(path, name, lines) or once(bare(files.text(path)), name, lines)
+        if files.has_once(path, name, lines) or once(files.bare(path), name, lines)
     ]
 
 
