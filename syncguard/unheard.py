@@ -127,11 +127,7 @@ def _names(path: str, function: Function, files: Files) -> list[str]:
     """The names that a call of a function takes, but for those that its own file says once more, if only in a text that
     code reads: what the function says itself calls nothing."""
     lines = function.lines
-    return [
-        name
-        for name in function.names
-        if files.has_once(path, name, lines) or once(files.bare(path), name, lines)
-    ]
+    return [name for name in function.names if files.has_once(path, name, lines) or once(files.bare(path), name, lines)]
 
 
 def _told(path: str, function: Function, names: Iterable[str], having: Mapping[str, list[str]], files: Files) -> str:
