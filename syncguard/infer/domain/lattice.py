@@ -77,8 +77,10 @@ def _reason(a: Tensor, b: Tensor, place: str) -> Why | None:
         return a.why or b.why
     if a.on_device is not b.on_device and place != "mixed":
         return a.why if a.device == place else b.why
-    if (a.device == "mixed") is not (b.device == "mixed") and a.on_device and b.on_device:
-        return b.why if a.device == "mixed" else a.why
+    if a.device == "mixed" and b.device == "device":
+        return b.why
+    if a.device == "device" and b.device == "mixed":
+        return a.why
     if a.on_device and b.on_device:
         return b.why if a.why.only is not None and b.why.only is None else a.why
     return b.why if not (a.on_device or b.on_device) and came_from_device(a.why) else a.why
