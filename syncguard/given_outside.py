@@ -70,12 +70,15 @@ def _asked_so(defaults: dict[str, str], owner: Where, method: str, kinship: Kins
 
 def _is_set(name: str, owner: Where, files: Files, kinship: Kinship) -> bool:
     """Whether another file that names the class sets such an attribute of something; or one does that does not, where
-    nothing else there has one."""
+    nothing else there has one, or the class leaves it at None: that is there to be set."""
     path, package = owner[0], files.home(owner[0])
     having = {one for had in (name, f"_{name}") for one in kinship.naming(had, package)} - {path}
     setting = [one for one in sorted(having) if is_set(name, [one], files)]
     naming = kinship.naming(owner[1], package) if setting else []
     if any(one in naming for one in setting):
+        return True
+    none = re.compile(rf"\bself\._?{name}[ \t]*(?::[^=\n]+)?=[ \t]*None\b")
+    if setting and any(none.search(kinship.text(one)) for one in (owner, *kinship.above(owner))):
         return True
     keeps = re.compile(rf"\bself\._?{name}\b[ \t]*[:=]|^[ \t]+_?{name}\b[ \t]*[:=]", re.MULTILINE)
     return bool(setting) and not any(files.has(one, keeps) for one in having)

@@ -57,6 +57,20 @@ def test_who_makes_or_sets_it_asks_for_it(made: str, sets: str, heats: str) -> N
 
 
 @pytest.mark.parametrize(
+    ("sets", "heats"),
+    [
+        ("def main(it, guide):\n    it.net.guide = guide\n", "unknown"),
+        ("class Other:\n    def __init__(self, it, guide):\n        self.guide = it.net.guide = guide\n", "unknown"),
+        ("class Other:\n    def __init__(self, guide):\n        self.guide = guide\n", "amortized"),
+        ("def main(it, guide):\n    return it.net.guide == guide\n", "amortized"),
+    ],
+)
+def test_what_a_constructor_leaves_at_none_is_there_to_be_set(sets: str, heats: str) -> None:
+    net = NET.replace("self._scale = 1.0", "self.guide = None")
+    assert heat("self.guide is not None", sets, net.replace("self._scale = scale", "pass")) == heats
+
+
+@pytest.mark.parametrize(
     ("has", "heats"),
     [
         (INIT + "super().__init__(2, True)", "unknown"),
