@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from hashlib import blake2b
 from pathlib import Path
 
 import msgspec
 
 from syncguard import folder
 from syncguard.examine import Examined
+from syncguard.infer.parts import digest
 from syncguard.places import Places
 from syncguard.read import project
 from syncguard.read.source import stamp
@@ -78,8 +78,7 @@ def memory_of(file: Path, state: State, fresh: Iterable[Examined], paths: Iterab
     """Where the end of a check of these files is kept, beside the table of a state to which it added what is fresh."""
     runs = {path: (kept.digest, kept.run) for path, kept in state.table.examined.items()}
     runs |= {one.note.path: (one.digest, state.run) for one in fresh}
-    told = repr([(path, runs.get(path)) for path in paths])
-    return Memory(file.with_suffix(ENDS), blake2b(told.encode(), digest_size=16).hexdigest())
+    return Memory(file.with_suffix(ENDS), digest(repr([(path, runs.get(path)) for path in paths])))
 
 
 def _is_so(kept: Kept, files: Files, places: Places) -> bool:

@@ -29,8 +29,10 @@ SETTINGS: Final = "args|cfg|config|conf|opts?|options|hparams|hps|params|setting
 KNOWN: Final = rf"(?!(?:\w+\.)*(?:{SETTINGS})\b)"  # not of these
 MADE_UP: Final = r"""(?:[fF]["']|["'][^"'\n]*["']\s*[+%.])"""  # a text that is put together
 ANYTHING: Final = re.compile(  # code that may come to whatever there is in a project
-    r"""(?<![\w.])exec\(\s*(?:\w?["'][^()]{0,200}?\bimport\b|(?:open|compile|\w+\.read\w*)\()|\b(?:walk_packages|iter_modules|run_module|run_path|"""
-    r"""spec_from_file_location|locate|get_class|\w*CLI|__subclasses__)\(|\b(?:create|load|safe_load)\(\s*[rRfF]?(["'])\1\1"""
+    r"""(?<![\w.])exec\(\s*(?:\w?["'][^()]{0,200}?\bimport\b|(?:open|compile|\w+\.read\w*)\()|"""
+    r"""\b(?:walk_packages|iter_modules|run_module|run_path|"""
+    r"""spec_from_file_location|locate|get_class|\w*CLI|__subclasses__)\(|"""
+    r"""\b(?:create|load|safe_load)\(\s*[rRfF]?(["'])\1\1"""
 )
 RUNS: Final = re.compile(r"(?<![\w.])exec\(")
 WRITTEN: Final = re.compile(r"""["'][^"'\n]*\bimport\b[^"'\n]*(?:[{%]|["']\s*[+%])""")  # an import that is put together

@@ -143,8 +143,13 @@ class Files:
         return any(word.encode() in held for word in words)
 
     def _bytes(self, path: str, size: int = -1) -> bytes:
+        """The beginning of a file, or all of it; nothing where it cannot be read."""
         self._look(path)
-        return _bytes(path, size)
+        try:
+            with Path(path).open("rb") as file:
+                return file.read(size)
+        except OSError:
+            return b""
 
     def _look(self, path: str) -> None:
         """Remember how a file looks before it is read."""
@@ -357,11 +362,3 @@ def files_in(folder: str, *, deep: bool) -> Iterator[str]:
         yield from (os.path.join(here, name) for name in sorted(names) if name.endswith(READABLE))
         if not deep:
             return
-
-
-def _bytes(path: str, size: int = -1) -> bytes:
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(size)
-    except OSError:
-        return b""
