@@ -8,32 +8,35 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from syncguard import pack, store, table, workers
-from syncguard.ahead import Ahead
-from syncguard.callers import with_callers
+from syncguard import pack
+from syncguard.across.callers import with_callers
+from syncguard.across.elsewhere import elsewhere
+from syncguard.across.ends import End, Memory, memory_of
+from syncguard.across.templates import templates
+from syncguard.across.texts import Files
+from syncguard.cache import store, table
+from syncguard.cache.table import State
 from syncguard.collector import paused_collector
 from syncguard.config import Config
-from syncguard.elsewhere import elsewhere
-from syncguard.ends import End, Memory, memory_of
-from syncguard.examine import Examined, Examiner
+from syncguard.examine import workers
+from syncguard.examine.ahead import Ahead
+from syncguard.examine.examine import Examiner
+from syncguard.examined import Examined
 from syncguard.infer.beliefs import Belief
 from syncguard.infer.parts import digest
+from syncguard.judge.around.called import Function
 from syncguard.judge.baseline import Divided, Entry, Past, divided, entered
-from syncguard.judge.called import Function
+from syncguard.judge.callers.entries import Callers, callers_in
+from syncguard.judge.callers.giving import with_given
+from syncguard.judge.callers.reach import reached
 from syncguard.judge.caused import by_caller
-from syncguard.judge.entries import Callers, callers_in
-from syncguard.judge.giving import with_given
-from syncguard.judge.reach import reached
 from syncguard.read import project
 from syncguard.read.find import find
 from syncguard.read.notebook import facts_in, file_of, line_in, order, site_in
 from syncguard.read.source import FileNote, Source, decode, read
 from syncguard.read.spelling import Spelling
 from syncguard.selection import selection
-from syncguard.table import State
-from syncguard.templates import templates
 from syncguard.terms import Finding, Rule
-from syncguard.texts import Files
 
 
 class Report(msgspec.Struct, frozen=True):

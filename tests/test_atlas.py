@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from syncguard import pack
 from syncguard.cli.main import group
-from syncguard.rows import STATES, state
+from syncguard.pack.rows import STATES, state
 from syncguard.show import explain
 from syncguard.show.look import Look
 

@@ -9,8 +9,9 @@ import pytest
 from msgspec.structs import replace
 from running import ran
 
-from syncguard import pipeline, workers
+from syncguard import pipeline
 from syncguard.config import Config
+from syncguard.examine import workers
 from syncguard.read.project import forget
 from syncguard.terms import Finding
 

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from syncguard import __version__, pack, pipeline, workers
+from syncguard import __version__, pack, pipeline
 from syncguard.cli.main import COMMANDS, run
+from syncguard.examine import workers
 from syncguard.infer.project import World
 
 ROOT = Path(__file__).parent.parent

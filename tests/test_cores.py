@@ -9,9 +9,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from syncguard import cores, examine, folder, pipeline
+from syncguard import pipeline
+from syncguard.cache import cores, folder
+from syncguard.cache.cores import Cores, Lowered
 from syncguard.config import Config
-from syncguard.cores import Cores, Lowered
+from syncguard.examine import examine
 from syncguard.infer.parts import digest, parts_of
 from syncguard.read.lower import lower
 

@@ -14,15 +14,15 @@ import click
 import pytest
 from msgspec.structs import astuple
 
-from syncguard import pages as pages_of_rules
 from syncguard import pipeline
 from syncguard.cli.check import command
 from syncguard.cli.main import COMMANDS, group
 from syncguard.config import DEFAULT_EXCLUDE, KEYS, PRESETS, Config, _checked, load
 from syncguard.house import HOUSE
 from syncguard.judge import baseline
-from syncguard.returns import CONDITIONS, FLAGS, KINDS
-from syncguard.rows import EVIDENCE_KEYS, PLACES, ROW_KEYS, STATES, WAIT_KEYS
+from syncguard.pack import pages as pages_of_rules
+from syncguard.pack.returns import CONDITIONS, FLAGS, KINDS
+from syncguard.pack.rows import EVIDENCE_KEYS, PLACES, ROW_KEYS, STATES, WAIT_KEYS
 from syncguard.selection import CONFIDENCES, HEATS
 from syncguard.show.formats import FORMATS
 from syncguard.show.json import VERSION

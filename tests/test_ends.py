@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from syncguard import config, ends, pipeline
+from syncguard import config, pipeline
+from syncguard.across import ends
 from syncguard.terms import Finding
 
 FLAGS = """

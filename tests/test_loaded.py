@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from checked import codes, findings
 
-from syncguard.returns import results
+from syncguard.pack.returns import results
 
 HEAD = """import torch, torchaudio
 from safetensors.torch import load_file

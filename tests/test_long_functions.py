@@ -3,7 +3,8 @@
 import pytest
 from checked import findings
 
-from syncguard.judge import classes, standing
+from syncguard.judge.around import standing
+from syncguard.judge.defaults import classes
 
 LINES = 800
 

@@ -6,8 +6,8 @@ import pytest
 from checked import findings
 
 from syncguard import pack
-from syncguard.judge.manners import MANNERS
-from syncguard.pages import MANNERS as WORDS
+from syncguard.judge.manners.manners import MANNERS
+from syncguard.pack.pages import MANNERS as WORDS
 
 HEAD = "import torch\nfrom torch import nn\nfrom torch.utils.data import DataLoader\n"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from syncguard.judge.common import shared_by_all
+from syncguard.judge.options.common import shared_by_all
 from syncguard.terms import Fact
 from tests.packaged import found
 

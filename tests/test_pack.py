@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from syncguard import pack, packed, places
-from syncguard.pack import PackError, Result
-from syncguard.returns import KINDS
+from syncguard import pack
+from syncguard.pack import PackError, Result, packed, places
+from syncguard.pack.returns import KINDS
 
 ROOT = Path(__file__).parent.parent
 EVIDENCE = 'evidence = [{ state = "claimed", at = "its manual" }]\n'

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from syncguard import pipeline, workers
+from syncguard import pipeline
 from syncguard.config import Config
+from syncguard.examine import workers
 from syncguard.infer.parts import WINDOW, parts_of
 from syncguard.read.lower import lower
 

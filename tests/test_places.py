@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from syncguard import pack
-from syncguard.places import matches
+from syncguard.pack.places import matches
 
 LETTERS = "ab._*?["
 NAMES = st.text("ab._", max_size=5)

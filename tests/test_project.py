@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from syncguard import folder, pipeline, store, table, workers
+from syncguard import pipeline
+from syncguard.cache import folder, store, table
 from syncguard.config import Config
-from syncguard.examine import Examiner
-from syncguard.judge.reach import reached
-from syncguard.judge.warmth import BY_NAME
+from syncguard.examine import workers
+from syncguard.examine.examine import Examiner
+from syncguard.judge.callers.reach import reached
+from syncguard.judge.heat.warmth import BY_NAME
 from syncguard.pack import load
 from syncguard.read import source
 from syncguard.read.project import forget

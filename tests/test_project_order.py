@@ -7,7 +7,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from syncguard.config import Config
-from syncguard.examine import Examined, Examiner
+from syncguard.examine.examine import Examiner
+from syncguard.examined import Examined
 from syncguard.read.project import forget
 from syncguard.read.source import read
 

@@ -21,8 +21,10 @@ import pytest
 from edits import edited
 from msgspec.structs import replace
 
-from syncguard import pipeline, shelter, store, table, workers
+from syncguard import pipeline
+from syncguard.cache import store, table
 from syncguard.config import Config
+from syncguard.examine import own_process, workers
 from syncguard.pack import load
 
 ROOT = Path(__file__).parent.parent
@@ -165,7 +167,7 @@ def test_a_file_that_crashes_whoever_examines_it_is_told_and_the_others_are_exam
 @pytest.mark.parametrize("folder", ["torch/optim", "torch/optim/sgd.py"], ids=["beside another process", "few"])
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_compiled_code_that_crashes_does_not_end_this_process(project, plain, monkeypatch, folder, jobs):
-    monkeypatch.setattr(shelter, "COMPILED", True)
+    monkeypatch.setattr(own_process, "COMPILED", True)
     crash_at("/sgd.py", monkeypatch)
     for cache in (True, False):
         report = pipeline.check([folder], config(cache=cache, jobs=jobs))
@@ -182,17 +184,17 @@ def test_compiled_code_that_crashes_does_not_end_this_process(project, plain, mo
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it is not safe to fork")
 def test_what_a_fork_finds_is_what_this_process_finds(project, monkeypatch):
     here = pipeline.check(["torch/optim"], config(cache=False))
-    monkeypatch.setattr(shelter, "COMPILED", True)
+    monkeypatch.setattr(own_process, "COMPILED", True)
     for jobs in (1, 2):
         assert pipeline.check(["torch/optim"], config(cache=False, jobs=jobs)) == here
-    monkeypatch.setattr(shelter, "sheltered", lambda make: b"")  # somebody has ended it
+    monkeypatch.setattr(own_process, "own_processed", lambda make: b"")  # somebody has ended it
     assert pipeline.check(["torch/optim"], config(cache=False, jobs=1)) == here
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a worker has no pipe but its own")
 def test_workers_end_when_who_asked_them_is_killed(project):
     text = (
-        "from syncguard import pipeline, workers\nfrom syncguard.config import Config\n"
+        "from syncguard import pipeline\nfrom syncguard.examine import workers\nfrom syncguard.config import Config\n"
         "workers.WORTH, workers.CHUNK = 0, 20_000\nkept = workers.Crew._hand\n"
         "workers.Crew._hand = lambda crew, ours: (kept(crew, ours), print(flush=True))\n"
         "pipeline.check(['.'], Config(root='.', jobs=3, cache=False))\n"

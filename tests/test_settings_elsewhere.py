@@ -8,7 +8,7 @@ import pytest
 
 from syncguard import pack, pipeline
 from syncguard.config import Config
-from syncguard.examine import Examiner
+from syncguard.examine.examine import Examiner
 from syncguard.infer.parts import WORDS, part_saying
 from syncguard.read.source import read
 

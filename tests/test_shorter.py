@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from syncguard import pack
-from syncguard.pages import examples
+from syncguard.pack.pages import examples
 from syncguard.show.shorter import shorter
 
 PAGE = """What it is.

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from syncguard import pipeline, store, table
+from syncguard import pipeline
+from syncguard.cache import store, table
 from syncguard.config import Config
-from syncguard.examine import Examiner
+from syncguard.examine.examine import Examiner
 from syncguard.fixing import SAFE, UNSAFE, fixed
 from syncguard.pack import load
 from syncguard.read.project import forget

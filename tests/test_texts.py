@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from syncguard.texts import bare, code_of
+from syncguard.across.texts import bare, code_of
 
 Q = "'" * 3
 D = '"' * 3

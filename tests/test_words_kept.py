@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from syncguard import config, pipeline, texts
+from syncguard import config, pipeline
+from syncguard.across import texts
 from syncguard.read.words import FEW, Wanted, numbers_of
 
 TEXT = "from .core import score_of  # and `largest`\nNAMES = ['née', 'x.y']\n"

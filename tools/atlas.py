@@ -15,7 +15,7 @@ from typing import Any
 from marked import between
 
 from syncguard import pack
-from syncguard.rows import STATES, state
+from syncguard.pack.rows import STATES, state
 from syncguard.show.explain import later, when
 from syncguard.terms import SETUP, Op, Wait
 

@@ -14,7 +14,8 @@ from syncguard.cli.common import config_options, debug_option, refusing
 @debug_option
 def command(config_file: str | None, isolated: bool, **_: Any) -> int:
     """Remove the folder in which `check` keeps what it found, for the project of the current folder."""
-    from syncguard import config, folder
+    from syncguard import config
+    from syncguard.cache import folder
 
     with refusing():
         settings = config.load((".",), {}, config_file or "", isolated)

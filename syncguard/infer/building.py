@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Final
 
 from syncguard.infer.branches.subjects import last_name
-from syncguard.places import Places
+from syncguard.pack.places import Places
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, CALL, CLASS, CONST, FUNCTION
 from syncguard.read.walk import walk

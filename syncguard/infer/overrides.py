@@ -8,7 +8,7 @@ from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.values import Call, Value
 from syncguard.infer.heirs import unwritten
 from syncguard.infer.routine import Routine
-from syncguard.places import Places
+from syncguard.pack.places import Places
 from syncguard.read import core
 from syncguard.read.tags import ATTR, BIND, CALL, FUNCTION, NAME
 from syncguard.read.walk import walk

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from syncguard.judge.called import Function, Where, innermost
+from syncguard.judge.around.called import Function, Where, innermost
 from syncguard.judge.caused import PASSES
 from syncguard.terms import Fact, Finding
 

@@ -12,16 +12,16 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Context, Sighting
 from syncguard.infer.tell import Texts, snippet
-from syncguard.judge.calling import Callers
+from syncguard.judge.around.calling import Callers
+from syncguard.judge.heat.seldom import is_cold, script, test_file
+from syncguard.judge.heat.turns import OWN, lasts
+from syncguard.judge.heat.warmth import Warmth
 from syncguard.judge.judge import judged
-from syncguard.judge.leading import tests_around
-from syncguard.judge.opted import opted
-from syncguard.judge.put import put_behind
-from syncguard.judge.seldom import is_cold, script, test_file
-from syncguard.judge.turns import OWN, lasts
-from syncguard.judge.warmth import Warmth
+from syncguard.judge.options.leading import tests_around
+from syncguard.judge.options.opted import opted
+from syncguard.judge.options.put import put_behind
 from syncguard.pack import Pack
-from syncguard.places import Places
+from syncguard.pack.places import Places
 from syncguard.read.core import At
 from syncguard.read.tags import FUNCTION
 from syncguard.terms import Fact, Finding

@@ -13,19 +13,19 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Context, Sighting
 from syncguard.infer.tell import SURENESS, Texts, snippet, sync_of
-from syncguard.judge.calling import Callers, kept_off
-from syncguard.judge.learnt import learns
-from syncguard.judge.led import Ways
-from syncguard.judge.left_out import as_number
-from syncguard.judge.manners import waits_so
-from syncguard.judge.moving import copied_again
-from syncguard.judge.opted import opted
-from syncguard.judge.patterns import hazard_of
-from syncguard.judge.place_heat import heat_of
-from syncguard.judge.put import picked, put_behind
-from syncguard.judge.standing import Place
-from syncguard.judge.switched import switched
-from syncguard.judge.warmth import IF_HOT, Warmth
+from syncguard.judge.around.calling import Callers, kept_off
+from syncguard.judge.around.standing import Place
+from syncguard.judge.callers.led import Ways
+from syncguard.judge.heat.place_heat import heat_of
+from syncguard.judge.heat.warmth import IF_HOT, Warmth
+from syncguard.judge.manners.learnt import learns
+from syncguard.judge.manners.manners import waits_so
+from syncguard.judge.manners.moving import copied_again
+from syncguard.judge.manners.patterns import hazard_of
+from syncguard.judge.options.left_out import as_number
+from syncguard.judge.options.opted import opted
+from syncguard.judge.options.put import picked, put_behind
+from syncguard.judge.options.switched import switched
 from syncguard.pack import Pack
 from syncguard.terms import BACKWARD, SETUP, Fact, Finding, Sync
 

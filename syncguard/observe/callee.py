@@ -26,7 +26,7 @@ from syncguard.observe.simulate.arguments import Arguments
 from syncguard.observe.simulate.conditions import hold
 from syncguard.observe.simulate.marks import DEVICE, HOST, mark
 from syncguard.pack import Pack
-from syncguard.returns import depends_on
+from syncguard.pack.returns import depends_on
 from syncguard.terms import Op, Wait
 
 UNKNOWN = "unpredicted"

@@ -9,8 +9,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from syncguard.judge.caused import by_caller
-from syncguard.pages import MANNERS
-from syncguard.rows import state
+from syncguard.pack.pages import MANNERS
+from syncguard.pack.rows import state
 from syncguard.show.full import BREAKS, WIDEST
 from syncguard.show.look import Look, plural, printable, width_of, wrapped
 from syncguard.show.shorter import shorter

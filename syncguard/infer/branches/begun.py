@@ -11,7 +11,7 @@ from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.values import Call
 from syncguard.infer.routine import UNUSED, Frame
-from syncguard.places import Places
+from syncguard.pack.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, FUNCTION, IF, LEAVE, NAME, RUN, SEQ, UPDATE, WITH

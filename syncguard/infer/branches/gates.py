@@ -21,7 +21,7 @@ from syncguard.infer.branches.ungiven import UNMET, UNPROMISED, unmet, unpromise
 from syncguard.infer.branches.yeses import answered
 from syncguard.infer.domain.values import FALSE, TRUE, Const, Host, Seq, options
 from syncguard.infer.routine import Env, Frame
-from syncguard.places import Places
+from syncguard.pack.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, EITHER, FUNCTION, INDEX, LET, LOOP, NAME

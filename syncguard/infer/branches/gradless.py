@@ -8,7 +8,7 @@ from typing import Final
 from syncguard.infer.branches.subjects import ME, last_name, path_of, value_at
 from syncguard.infer.domain.values import Call
 from syncguard.infer.routine import Frame, Routine
-from syncguard.places import Places
+from syncguard.pack.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import CALL, FUNCTION, NAME

@@ -10,7 +10,7 @@ from syncguard.infer.branches.meant import binders
 from syncguard.infer.branches.subjects import last_name, path_of
 from syncguard.infer.routine import Frame
 from syncguard.infer.stores import registered
-from syncguard.places import Places
+from syncguard.pack.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, INDEX, LOOP, NAME, SEQ

@@ -26,7 +26,7 @@ from syncguard.infer.expressions.demanded import demand
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.kin import from_tensors, operand
 from syncguard.infer.routine import Frame
-from syncguard.places import Places
+from syncguard.pack.places import Places
 from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.read.tags import CALL, MODULE

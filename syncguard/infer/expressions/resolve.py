@@ -24,7 +24,7 @@ from syncguard.infer.operations.arguments import Arguments
 from syncguard.infer.operations.results import parsed, result_of
 from syncguard.infer.routine import Frame
 from syncguard.pack import Pack
-from syncguard.places import matches
+from syncguard.pack.places import matches
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import CALL, DO

@@ -5,7 +5,7 @@ from __future__ import annotations
 from syncguard.infer.domain.values import Value
 from syncguard.infer.functions.hosts import prepares
 from syncguard.infer.routine import Frame
-from syncguard.places import Places
+from syncguard.pack.places import Places
 from syncguard.read.core import Node, Param
 from syncguard.read.tags import FUNCTION
 

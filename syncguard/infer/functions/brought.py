@@ -12,7 +12,7 @@ from syncguard.infer.domain.values import Call, Instance, Table, Tensor, Union, 
 from syncguard.infer.functions.refined import fed
 from syncguard.infer.operations.targets import device_of, named
 from syncguard.infer.routine import UNUSED, Frame, Routine
-from syncguard.places import Places
+from syncguard.pack.places import Places
 from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.read.tags import (

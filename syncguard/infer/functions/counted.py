@@ -11,7 +11,7 @@ from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.domain.lattice import join_all
 from syncguard.infer.domain.values import Tensor, Value, options
 from syncguard.infer.routine import Routine
-from syncguard.places import Places
+from syncguard.pack.places import Places
 from syncguard.read import core
 from syncguard.read.core import COMPARISONS, Node
 from syncguard.read.tags import ATTR, BIND, CALL, CHOOSE, DO, FUNCTION, IF, INDEX, NAME, SEQ, SLICE

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from syncguard.infer.domain.values import UNKNOWN, Call, ClassOf, Later, Named, Value, options
 from syncguard.infer.routine import Routine
-from syncguard.places import Places, matches
+from syncguard.pack.places import Places, matches
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BRING, CALL, CLASS, CONST, FUNCTION, NAME

@@ -21,7 +21,7 @@ from syncguard.infer.functions.promises import placeless_of
 from syncguard.infer.functions.undone import undone
 from syncguard.infer.routine import Env, Frame, Routine
 from syncguard.infer.stores import stored
-from syncguard.places import Places
+from syncguard.pack.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, FUNCTION, NAME

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from syncguard.infer.domain.values import Instance, Seq, Table, Value
-from syncguard.places import Places
+from syncguard.pack.places import Places
 
 KEYED: Final = frozenset(("items", "keys", "values", "get"))  # what a dict is asked for
 

@@ -20,7 +20,7 @@ from syncguard.infer.operations.targets import names_one
 from syncguard.infer.routine import Asks, Env, Frame, Given, Kept, Routine, Told
 from syncguard.infer.sightings import Sighting
 from syncguard.pack import Pack
-from syncguard.places import Places
+from syncguard.pack.places import Places
 from syncguard.read import core
 from syncguard.read.core import At
 from syncguard.read.tags import ATTR, CONST, FUNCTION

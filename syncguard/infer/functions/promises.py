@@ -37,7 +37,7 @@ from syncguard.infer.functions.brought import brought, places_anew
 from syncguard.infer.functions.hosts import keeps_data
 from syncguard.infer.operations.targets import device_of
 from syncguard.infer.routine import Frame, Given, Routine
-from syncguard.places import Places
+from syncguard.pack.places import Places
 from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.read.tags import ATTR, CALL, CONST, FUNCTION, NAME, RUN

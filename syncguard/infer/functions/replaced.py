@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.domain.values import Call
 from syncguard.infer.routine import Frame, Routine
-from syncguard.places import Places
+from syncguard.pack.places import Places
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BIND, CALL, FUNCTION, LEAVE, NAME

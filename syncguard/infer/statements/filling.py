@@ -5,7 +5,7 @@ from __future__ import annotations
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.operations.totals import root
 from syncguard.infer.routine import Frame
-from syncguard.places import Places
+from syncguard.pack.places import Places
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BIND, CALL, COMP, FUNCTION, LOOP, MAP, MODULE, NAME, SEQ
 from syncguard.read.walk import everything, mentions, parts, walk

@@ -20,7 +20,7 @@ from syncguard.observe.simulate.indices import (
     zero_dim_mask,
 )
 from syncguard.observe.simulate.marks import DEVICE, HOST, PINNED, names_device, place
-from syncguard.returns import Conditions
+from syncguard.pack.returns import Conditions
 
 SORTED, BLOCK = 10.0, 2048  # of torch.isin and torch.mode: from where on another method is taken
 LARGE = 4 << 20  # bytes of pageable memory that the driver does not take at once; 2 MiB it does

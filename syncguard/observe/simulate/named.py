@@ -10,7 +10,7 @@ import torch
 from torch.overrides import resolve_name
 
 from syncguard.observe.simulate.verdict import Verdict
-from syncguard.returns import results
+from syncguard.pack.returns import results
 
 NAME_OF = inspect.unwrap(resolve_name)  # as it is wrapped, it needs modules that are gone when Python ends
 NUMBERS = frozenset("int float bool str number none size dtype".split())

@@ -20,7 +20,7 @@ from syncguard.observe.simulate.refused import DebugMode, in_a_capture
 from syncguard.observe.simulate.seen import Frame, Seen
 from syncguard.observe.simulate.spelling import spelled
 from syncguard.pack import Pack
-from syncguard.returns import depends_on
+from syncguard.pack.returns import depends_on
 from syncguard.terms import SETUP, Op, Wait
 
 HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep

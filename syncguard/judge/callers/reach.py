@@ -1,0 +1,349 @@
+"""The calls of several files in, the functions out that another file makes hot, with the path that shows it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from typing import Final
+
+from msgspec.structs import replace
+
+from syncguard.infer.branches.ungiven import handed_about
+from syncguard.infer.functions.registries import kept_by
+from syncguard.infer.home import Home
+from syncguard.infer.routine import Routine
+from syncguard.infer.sightings import Context
+from syncguard.judge.around.called import Asking, Called, Function, Gift, Where
+from syncguard.judge.around.calling import is_open, may_be_handed
+from syncguard.judge.around.chosen import by_key
+from syncguard.judge.callers.behind import runs_itself
+from syncguard.judge.callers.entries import SEEN, THERE, Callers, Entries, bare, by_call
+from syncguard.judge.callers.giving import in_all
+from syncguard.judge.callers.handing import brings, handing
+from syncguard.judge.callers.led import Ways, handed_by, left_by
+from syncguard.judge.callers.made import bare as plain
+from syncguard.judge.defaults.alone import abstract, alone, asked_by, called_by_name, of_class
+from syncguard.judge.defaults.kin import kin
+from syncguard.judge.heat.few import long_loops
+from syncguard.judge.heat.firsts import first_time
+from syncguard.judge.heat.heat import around_what, holds_steps
+from syncguard.judge.heat.seldom import started
+from syncguard.judge.heat.warmth import Warmth
+from syncguard.judge.options.built import MADE
+from syncguard.judge.options.common import shared_by_all, test_of
+from syncguard.pack.places import Places
+from syncguard.read.core import At
+from syncguard.read.tags import ATTR, FUNCTION, LOOP
+from syncguard.read.walk import walk
+from syncguard.terms import Fact, Heat
+
+Calling = tuple[At, Context]  # where a function is called, and what surrounds the call
+Kind = tuple[list[Calling], frozenset[str], tuple[Gift, ...]]
+KINDS: Final = 4  # of calls of a function by another one that are told apart
+
+
+def functions_of(
+    home: Home,
+    routines: Iterable[Routine],
+    warmth: dict[Routine, Warmth],
+    tests: bool,
+    places: Places,
+    options: Callable[[Routine], tuple[Fact, ...]],
+    around: Callable[[Routine, Context], tuple[Fact, ...]],
+    makes: Mapping[Routine, tuple[Called, ...]],
+    asking: Mapping[Routine, tuple[Asking, ...]],
+    ways: Ways,
+) -> tuple[Function, ...]:
+    """What a file tells the others of its functions' heat: those that are hot or may be made so, and those that call
+    something or make it. Of tests count their steps alone."""
+    found = []
+    for routine in routines:
+        warm = warmth[routine]
+        told = _calls(home, routine, warmth, places, around, ways)
+        calls = tuple(call for call in told if not (tests and _idle(call, places)))
+        behind, made, asked = options(routine), makes.get(routine, ()), asking.get(routine, ())
+        if warm.heat != "cold" or warm.here or calls or made or behind or asked or routine.gpuless or asks(routine):
+            unknown = warm.heat == "unknown"
+            inner = routine.owner is None or routine.name.startswith("_")  # others have no name for it
+            named = inner and not may_be_handed(routine)
+            says = (routine.gpuless, is_open(routine, places), kept_by(routine), behind, named, warm.here)
+            lone = (False, of_class(routine.owner) if routine.owner is not None and warm.heat == "hot" else (), "")
+            if unknown:
+                lone = alone(routine, places), asked_by(routine, places), abstract(routine)
+            at = routine.node.at if type(routine.node) is FUNCTION else (0, 0, 0, 0)
+            where = (kin(routine, places), (at[0], at[2]), bool(routine.host))
+            by_name = unknown or warm.here or (warm.heat == "hot" and not runs_itself(routine, places))
+            named_so = by_name and called_by_name(routine, places)
+            steps, loops, begins = _loops(routine, warm, named_so or warm.heat == "amortized", places)
+            found.append(
+                Function(
+                    shared_as(routine), warm.heat, warm.path, calls, *says, *lone, *where, made, named_so,
+                    steps=steps, leads=routine.steps > 0, loops=loops, started=begins, asking=asked,
+                    brings=brings(routine, ways.world),
+                    runs=tuple(_runs(routine, warm, places)),
+                )
+            )  # fmt: skip
+    return tuple(found)
+
+
+def _loops(
+    routine: Routine, warm: Warmth, asked: bool, places: Places
+) -> tuple[int, tuple[tuple[int, int], ...], bool]:
+    """The line of the loop in which a function takes the steps, 0 where what stands around it may run as often; where
+    its loops are, if that is asked for or matters; and whether a person starts it."""
+    node, line = routine.node, routine.steps
+    begins = warm.heat == "cold" and (routine.program or not warm.here) and started(routine, places)
+    if type(node) is not FUNCTION or not (line or begins or asked):
+        return 0, (), begins
+    own = any(type(part) is LOOP and part.at[0] == line for part in walk(node.body)) if line else False
+    steps = line if own and (warm.heat != "hot" or holds_steps(routine, places)) else 0
+    return steps, long_loops(node, steps, routine.stepping), begins
+
+
+def _runs(routine: Routine, warm: Warmth, places: Places) -> Iterator[Where]:
+    """The forwards of modules that a function calls, but for those that it calls as often as it takes steps."""
+    for callee, calls in routine.calls.items():
+        owner = callee.owner
+        if owner is None or not (owner.is_module and places.is_("hot", "module_methods", callee.name)):
+            continue
+        stepping = any(any(loop.reason for loop in context.loops) for _, context in calls)
+        if not stepping and (warm.heat != "hot" or all(around_what(routine, one, places) for _, one in calls)):
+            yield callee.home.path, callee.qualname
+
+
+def shared_as(routine: Routine) -> str:
+    """What other files call a function; what sets a property, or deletes it, is not what gives it."""
+    node = routine.node
+    last = [one.name for one in node.decorators if type(one) is ATTR] if type(node) is FUNCTION else []
+    return next((f"{routine.qualname}.{name}" for name in last if name in ("setter", "deleter")), routine.qualname)
+
+
+def asks(routine: Routine) -> bool:
+    """Whether a function calls methods of what it has."""
+    node = routine.node
+    return type(node) is FUNCTION and any("()" in one for asked in node.uses.values() for one in asked)
+
+
+def _calls(
+    home: Home,
+    routine: Routine,
+    warmth: dict[Routine, Warmth],
+    places: Places,
+    around: Callable[[Routine, Context], tuple[Fact, ...]],
+    ways: Ways,
+) -> Iterator[Called]:
+    heat = "unknown" if warmth[routine].here else warmth[routine].heat
+    for callee, calls in routine.calls.items():
+        known = warmth.get(callee) if callee.home is home else None
+        if (
+            callee is routine
+            or callee.name == "<lambda>"
+            or (known is not None and known.heat != "unknown" and not known.here)
+        ):
+            continue
+        leading = [one for one in sorted(calls, key=_beside_steps) if _may_lead(one[1], callee, routine, heat, places)]
+        if leading and not (routine.gpuless or (known is not None and heat != "unknown")):
+            shared = shared_by_all(around(routine, context) for _, context in calls)
+            given = handing(routine, calls, callee, ways.world)
+            for alike, left, gives in _alike(leading, callee, routine, ways):
+                at, context = alike[0]
+                step = next((loop for loop in context.loops if loop.reason), None)
+                reason = (step.reason, step.at[0]) if step is not None else ("", 0)
+                hands = frozenset.intersection(*[handed_by(routine, one, callee) for one, _ in alike])
+                needs, way = ways.needs_of([one for _, one in alike], routine) if step is None else ((), ())
+                yield Called(
+                    callee.home.path, shared_as(callee), at[0], *reason,
+                    options=shared, left=tuple(sorted(left)), hands=tuple(sorted(hands)), needs=needs,
+                    gives=gives, asks=ways.asks(routine, alike) if step is None else (),
+                    host=given.host, pieces=given.pieces, always=given.always, there=given.there,
+                    way=way,
+                )  # fmt: skip
+        # Else it does not matter who calls it.
+        elif not is_open(callee, places) or kept_by(callee) or (routine.gpuless and kin(callee, places)):
+            shared = shared_by_all(around(routine, context) for _, context in calls)
+            (line, *_), context = calls[0]
+            reason = next(((loop.reason, loop.at[0]) for loop in context.loops if loop.reason), ("", 0))
+            handed = callee.name in handed_about(home)
+            yield Called(callee.home.path, callee.qualname, line, *reason, True, shared, handed)
+
+
+def _may_lead(context: Context, callee: Routine, routine: Routine, heat: Heat, places: Places) -> bool:
+    """Whether a call of a function may make it hot."""
+    if context.rare or context.failing or first_time(callee, context, places):
+        return False
+    if around_what(routine, context, places) and not places.is_("hot", "generating", callee.name):
+        return False
+    return heat in ("hot", "unknown") or any(loop.reason for loop in context.loops)
+
+
+def _alike(calls: list[Calling], callee: Routine, routine: Routine, ways: Ways) -> list[Kind]:
+    """The calls of a function by another one, by what they leave out and give; all of them where these are many."""
+    told = [(left_by(routine, at, callee), ways.gives(routine, at, callee)) for at, _ in calls]
+    found: dict[tuple[frozenset[str], tuple[Gift, ...]], list[Calling]] = {}
+    for kind, one in zip(told, calls, strict=True):
+        found.setdefault(kind, []).append(one)
+    if len(found) > KINDS:
+        return [(calls, frozenset.intersection(*[left for left, _ in told]), in_all([gives for _, gives in told]))]
+    return [(alike, left, gives) for (left, gives), alike in found.items()]
+
+
+def _idle(call: Called, places: Places) -> bool:
+    """Whether a call in a test tells nothing: a rare one, or one of what is named as what runs seldom."""
+    return call.rare or places.seldom(call.name.rpartition(".")[2])
+
+
+def _beside_steps(call: Calling) -> bool:
+    """Whether no loop around a call takes the steps: one that does tells more."""
+    return not any(loop.reason for loop in call[1].loops)
+
+
+def reached(files: dict[str, tuple[Function, ...]], callers: Callers) -> dict[Where, tuple[Fact, ...]]:
+    """The functions of unknown heat that another file makes hot: the shortest path to each, by a call that gives more
+    than what is on the host if there is one, and where each goes behind an option, one that says so."""
+    cold = {(path, f.name): f for path, found in files.items() for f in found if f.heat == "unknown" or f.here}
+    found: dict[Where, tuple[Fact, ...]] = {}
+    entries = Entries(callers, found)
+
+    def follow(
+        path: str, function: Function, hot: tuple[Fact, ...] | None, free: bool, whatever: bool
+    ) -> Iterator[Where]:
+        for call in function.calls:
+            if call.rare or (hot is None and not call.step) or (call.there and not whatever):
+                continue
+            where = (call.path, call.name)
+            if where in found or where not in cold or (free and (call.options or function.options)):
+                continue
+            asks = call.asks if function.heat != "hot" and not call.step else ()
+            way = entries.way((path, function.name), call.needs, asks=asks) if call.needs or asks else hot or ()
+            if way is None:
+                late.append((path, function, hot))
+                continue
+            found[where] = by_call(path, function, call, way)
+            yield where
+
+    calling = [(path, f) for path, functions in sorted(files.items()) for f in functions if _leads(f)]
+    late: list[tuple[str, Function, tuple[Fact, ...] | None]] = []  # what is given too little as yet
+    for free, whatever in ((True, False), (True, True), (False, True)):
+        queue = deque(found)
+        for path, function in calling:
+            queue.extend(follow(path, function, function.path if function.heat == "hot" else None, free, whatever))
+        while queue:
+            where = queue.popleft()
+            queue.extend(follow(where[0], cold[where], found[where], free, whatever))
+            if late and not queue:
+                again, late = late, []
+                queue.extend([where for one in again for where in follow(*one, free, whatever)])
+    return found
+
+
+def _leads(function: Function) -> bool:
+    """Whether a function makes what it calls hot by itself."""
+    return function.heat == "hot" or any(call.step for call in function.calls)
+
+
+def behind(
+    files: dict[str, tuple[Function, ...]],
+    callers: Callers,
+    gpuless: Container[Where] = frozenset(),
+    left: Callable[[Where], bool] = lambda where: False,
+) -> dict[Where, tuple[Fact, ...]]:
+    """The functions that stand behind options in their own file, and behind the same wherever another one calls them
+    that is known. Those that only processes without a GPU call wait for none, whatever they call."""
+    found = {(path, f.name): f.options for path, functions in files.items() for f in functions if f.options}
+    asked: dict[Where, set[str]] = {}  # what all calls from other files stand behind
+    for where in {one for known in found for one in _around(known)}:
+        for caller, function, call in callers.get(where, ()):
+            if caller[0] != where[0]:
+                texts = {bare(fact) for fact in (*function.options, *call.options)}
+                asked.setdefault(where, texts).intersection_update(texts)
+    for where, told in [*found.items()]:
+        lifts = [asked[one] for one in _around(where) if one in asked]
+        if kept := tuple([fact for fact in told if _by_class(fact) or all(bare(fact) in texts for texts in lifts)]):
+            found[where] = kept
+        else:
+            del found[where]
+    elsewhere = _from_elsewhere(files, callers, found, gpuless, left)
+    return {where: _together(found.get(where, ()), elsewhere.get(where, ())) for where in {**found, **elsewhere}}
+
+
+def _by_class(option: Fact) -> bool:
+    """Whether an option is that of all that makes a class: who calls a method has an object already."""
+    return option.text.startswith(MADE)
+
+
+def _around(where: Where) -> Iterator[Where]:
+    """A function, and those that it is defined in."""
+    path, name = where
+    while name:
+        yield path, name
+        name = name.rpartition(".")[0]
+
+
+def _together(own: tuple[Fact, ...], elsewhere: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    """What a function stands behind in its file, and what else all calls that are known share."""
+    told = {test_of(bare(fact)) for fact in own}
+    return (*own, *[fact for fact in elsewhere if test_of(bare(fact)) not in told])
+
+
+Calls = list[tuple[Where, tuple[Fact, ...]]]  # who calls, and the options that the calls stand behind
+
+
+def _from_elsewhere(
+    files: dict[str, tuple[Function, ...]],
+    callers: Callers,
+    own: dict[Where, tuple[Fact, ...]],
+    gpuless: Container[Where],
+    left: Callable[[Where], bool],
+) -> dict[Where, tuple[Fact, ...]]:
+    """What all calls that are known share, of the functions that nothing but these makes hot."""
+    follows = ((path, f) for path, functions in files.items() for f in functions if f.heat == "unknown" and f.named)
+    followed = {(path, f.name): f for path, f in follows if not f.keeper}
+    made: dict[Where, Calls] = {}
+    apart: dict[Where, Calls] = {}  # the calls by processes without a GPU
+    idle: set[Where] = set()  # what nobody else calls
+    there: set[Where] = set()  # what such a process may lead to
+    for where, function in followed.items():
+        entries = callers.get(where, [])
+        if not function.open and all(caller == where for caller, _, _ in entries):
+            idle.add(where)
+        for caller, by, call in entries:
+            kind = apart if by.gpuless or caller in gpuless else made
+            kind.setdefault(where, []).append((caller, call.options))
+    found: dict[Where, tuple[Fact, ...]] = {}
+
+    def around(caller: Where, options: tuple[Fact, ...]) -> Iterator[Fact]:
+        """What a call stands behind, as another file says it."""
+        yield from _plain(_together(own.get(caller, ()), found.get(caller, ())), caller[0])
+        for fact in options:
+            yield replace(fact, path=fact.path or caller[0])
+
+    def shared_by(calls: Calls) -> tuple[Fact, ...]:
+        if not all(options or caller in own or caller in found for caller, options in calls):
+            return ()
+        return shared_by_all(tuple(around(*call)) for call in calls)
+
+    def shared_by_used(calls: Calls) -> tuple[Fact, ...]:
+        """The same but for the calls by what nobody calls yet: who does may ask for it otherwise, but for a key, unless
+        that is there for nobody."""
+        lone = [caller for caller, _ in calls if caller in idle]
+        used = [call for call in calls if call[0] not in idle] if lone else []
+        shared = shared_by(used) if used else ()
+        return shared if shared and all(map(left, lone)) else tuple([fact for fact in shared if by_key(fact)])
+
+    changed = True
+    while changed:
+        changed = False
+        for where, calls in {**apart, **made}.items():
+            shared = shared_by(calls) or shared_by_used(calls)
+            if len(shared) > len(found.get(where, ())):
+                if (where in apart and where in made) or any(caller in there for caller, _ in calls):
+                    there.add(where)
+                said = THERE if where in there else SEEN
+                found[where], changed = tuple([replace(fact, text=f"{said}{fact.text}") for fact in shared]), True
+    return found
+
+
+def _plain(facts: tuple[Fact, ...], path: str) -> Iterator[Fact]:
+    """The same as its callers' callers say it."""
+    for fact in facts:
+        yield replace(fact, text=plain(fact), path=fact.path or path)
