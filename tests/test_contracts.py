@@ -239,7 +239,7 @@ def test_what_judges_asks_for_a_value_without_counting_calls_once_more():
     asked = {"value_at", "value_of", "quiet_value", "invoke", "called"}
     names = {
         (path.name, alias.name)
-        for path in (PACKAGE / "judge").glob("*.py")
+        for path in (PACKAGE / "judge").rglob("*.py")
         for node in ast.walk(parsed(path))
         if isinstance(node, ast.ImportFrom)
         for alias in node.names

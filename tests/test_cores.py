@@ -147,7 +147,7 @@ def test_an_imported_file_is_parsed_once_in_its_life(tmp_path, monkeypatch):
     before = pipeline.check([str(here)], config).findings
     here.write_text(here.read_text() + "\n# changed\n")
     parsed = []
-    monkeypatch.setattr(examine, "lower", lambda text: parsed.append(digest(text)) or lower(text))
+    monkeypatch.setattr(cores, "lower", lambda text: parsed.append(digest(text)) or lower(text))
     assert pipeline.check([str(here)], config).findings == before != ()
     assert parsed == [digest(here.read_text())]
 

@@ -402,9 +402,9 @@ def test_importing_and_loading_needs_nothing_heavy():
 
 def test_an_installed_package_finds_its_rules(ours, tmp_path):
     package = tmp_path / "site" / "syncguard"
-    package.mkdir(parents=True)
-    for path in (ROOT / "syncguard").glob("*.py"):
-        (package / path.name).write_text(path.read_text())
+    (package / "pack").mkdir(parents=True)
+    for path in (*(ROOT / "syncguard").glob("*.py"), *(ROOT / "syncguard" / "pack").glob("*.py")):
+        shutil.copy(path, package / path.relative_to(ROOT / "syncguard"))
     (ours / "ops" / "counts.toml").write_text(ROW)
     for name in places.FILES:
         shutil.copy(pack.home() / name, ours)

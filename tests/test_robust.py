@@ -187,7 +187,7 @@ def test_what_a_fork_finds_is_what_this_process_finds(project, monkeypatch):
     monkeypatch.setattr(own_process, "COMPILED", True)
     for jobs in (1, 2):
         assert pipeline.check(["torch/optim"], config(cache=False, jobs=jobs)) == here
-    monkeypatch.setattr(own_process, "own_processed", lambda make: b"")  # somebody has ended it
+    monkeypatch.setattr(own_process, "sheltered", lambda make: b"")  # somebody has ended it
     assert pipeline.check(["torch/optim"], config(cache=False, jobs=1)) == here
 
 

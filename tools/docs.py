@@ -15,6 +15,7 @@ import known
 import libraries_page
 import msgspec
 import readings_page
+import rooms_page
 import story_page
 import suites_page
 
@@ -44,6 +45,7 @@ def pages() -> dict[Path, str]:
     found |= libraries_page.pages(ROOT / "docs", ROOT / "evidence")
     found |= suites_page.pages(ROOT / "docs")
     found |= readings_page.pages(ROOT / "docs", ROOT / "evidence")
+    found |= rooms_page.pages(ROOT / "docs", ROOT / "syncguard")
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         text = path.read_text("utf-8") if path.is_file() else ""
         if BLOCK.search(text):

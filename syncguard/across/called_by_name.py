@@ -28,7 +28,7 @@ Calls = Mapping[str, tuple[Function, ...]]
 Options = Mapping[Where, tuple[Fact, ...]]
 
 
-class AskedFor:
+class CalledByName:
     """What stands behind options wherever it is asked for, worked out for who is asked about."""
 
     def __init__(

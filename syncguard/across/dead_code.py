@@ -7,9 +7,9 @@ from typing import Final
 
 import msgspec
 
-from syncguard.across.dynamic_names import MadeUp
+from syncguard.across.dynamic_names import DynamicNames
 from syncguard.across.texts import Files
-from syncguard.across.uncalled import left_over, unheard
+from syncguard.across.uncalled import left_over, uncalled
 from syncguard.across.unreferenced import left_to
 from syncguard.judge.around.called import Function, Where
 from syncguard.judge.callers.entries import Callers
@@ -21,7 +21,7 @@ DEEPEST: Final = 5  # calls to what nothing calls
 Calls = Mapping[str, tuple[Function, ...]]
 
 
-class Forsaken(msgspec.Struct, frozen=True):
+class DeadCode(msgspec.Struct, frozen=True):
     """Functions that nothing calls, or nothing but these, with what is said of them, and why those that are left over
     are so."""
 
@@ -29,24 +29,24 @@ class Forsaken(msgspec.Struct, frozen=True):
     left_over: Mapping[Where, str]
 
 
-def forsaken(
+def dead_code(
     asked: Collection[Where],
     calls: Calls,
     callers: Callers,
     hot: Collection[Where],
-    made_up: MadeUp,
+    dynamic_names: DynamicNames,
     files: Files,
     places: Places,
-) -> Forsaken:
+) -> DeadCode:
     """Those of the functions that are asked about that nothing calls, or only what nothing calls; what may be called
     unseen is none of the latter."""
     above = _above(asked, callers, hot)
     tops = {where for where in above if not callers.get(where)}
-    told = unheard(_functions({*asked, *tops}, calls), callers, files, places)
-    unused = {where for where, text in told.items() if is_dead(text) and not made_up.may_fetch(where)}
+    told = uncalled(_functions({*asked, *tops}, calls), callers, files, places)
+    unused = {where for where, text in told.items() if is_dead(text) and not dynamic_names.may_fetch(where)}
     unused |= {where for where, text in told.items() if is_unmade(text)}
     lasting = {where: text for where, text in told.items() if where not in unused}
-    over = {where for where in left_over(lasting, calls, files) if not made_up.may_fetch(where)}
+    over = {where for where in left_over(lasting, calls, files) if not dynamic_names.may_fetch(where)}
     lone = _only_by(tops & told.keys(), above, callers)
     called = {*left_to([where for where in asked if where in lone - tops], callers, lone, files, places)}
     dead = _only_by(tops & over, above, callers)
@@ -55,14 +55,16 @@ def forsaken(
     left |= {where: f"{said[where]}, but others of that file" for where in called & dead}
     gone = _only_by(tops & unused, above, callers)
     left |= {where: said[where] for where in unused | (called & gone)}
-    return Forsaken(said, left)
+    return DeadCode(said, left)
 
 
-def is_left(where: Where, calls: Calls, callers: Callers, made_up: MadeUp, files: Files, places: Places) -> bool:
+def is_left(
+    where: Where, calls: Calls, callers: Callers, dynamic_names: DynamicNames, files: Files, places: Places
+) -> bool:
     """Whether a function is one that nothing calls, and that is there for nobody."""
-    told = unheard(_functions([where], calls), callers, files, places)
+    told = uncalled(_functions([where], calls), callers, files, places)
     dead = {one for one, text in told.items() if is_dead(text) or is_unmade(text)} | left_over(told, calls, files)
-    return where in dead and not made_up.may_fetch(where)
+    return where in dead and not dynamic_names.may_fetch(where)
 
 
 def _above(asked: Iterable[Where], callers: Callers, hot: Collection[Where]) -> set[Where]:

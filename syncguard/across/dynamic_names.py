@@ -32,7 +32,7 @@ WORDS: Final = ("getattr", "vars", "__dict__")  # without which a text asks for 
 TRAINS: Final = re.compile(r"\.backward\(")
 
 
-class MadeUp:
+class DynamicNames:
     """What the files of packages bring in, and ask for, by such names: each package is asked once."""
 
     def __init__(self, files: Files, places: Places) -> None:

@@ -10,22 +10,22 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from syncguard.across.called_by_name import AskedFor
+from syncguard.across.called_by_name import CalledByName
 from syncguard.across.copies import copied
-from syncguard.across.dead_code import Forsaken, forsaken, is_left
-from syncguard.across.dynamic_names import MadeUp
+from syncguard.across.dead_code import DeadCode, dead_code, is_left
+from syncguard.across.dynamic_names import DynamicNames
 from syncguard.across.given_outside import given_outside, must_be_given
-from syncguard.across.hierarchy import Kinship
+from syncguard.across.hierarchy import Hierarchy
 from syncguard.across.mentions import Mentions
-from syncguard.across.once_per_generation import Once
-from syncguard.across.resets import KEEPS, PutBack
-from syncguard.across.seldom_called import Errands, Told
+from syncguard.across.once_per_generation import OncePerGeneration
+from syncguard.across.resets import KEEPS, Resets
+from syncguard.across.seldom_called import SeldomCalled, Told
 from syncguard.across.stepwise import Stepwise
 from syncguard.across.templates import Templates
 from syncguard.across.texts import Files
 from syncguard.across.turned_outside import turned_outside
-from syncguard.across.uncalled import unheard
-from syncguard.across.unreferenced import astray, left_to, lonely, uncalled, unnamed
+from syncguard.across.uncalled import uncalled
+from syncguard.across.unreferenced import astray, left_to, lonely, unreferenced_functions, unreferenced_modules
 from syncguard.across.used_outside import (
     is_asked_outside,
     is_for_others,
@@ -84,16 +84,16 @@ class Elsewhere(msgspec.Struct, frozen=True):
     given: Given  # what functions are given by default
     hosted: Mapping[Where, Fact]  # what only setup calls, or processes without a GPU, by a call that shows it
     rare: Paths  # what steps of other files call now and then
-    errands: Mapping[Where, Told]  # what a package calls in nothing but what runs seldom
+    seldom_called: Mapping[Where, Told]  # what a package calls in nothing but what runs seldom
     steps_beside: Callable[[Where, int], int]  # the line beside a place where its function calls what takes the steps
     options: Paths  # that all calls of a function stand behind
-    asked_for: AskedFor  # the options of what is asked for by its name
+    called_by_name: CalledByName  # the options of what is asked for by its name
     made_for: Paths  # that other files make its class for
     made_there: Mapping[Where, Fact]  # classes that nothing makes but what has its tensors on the host
     unused: Mapping[str, str]  # files that nothing in their packages names, and what is said of them
     sent: Sent  # what functions are given on the host
-    uncalled: frozenset[Where]  # private functions that nothing in their packages names
-    forsaken: Forsaken  # those that nothing calls yet, or only such
+    unreferenced: frozenset[Where]  # private functions that nothing in their packages names
+    dead_code: DeadCode  # those that nothing calls yet, or only such
     made: Templates
     unmade: Mapping[Where, str]  # methods whose class nothing names
     once: Mapping[Where, Told]  # modules that run once in a generation
@@ -106,7 +106,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     turned: Callable[[Fact, Where, str], bool]  # whether a file sets an option, of a class or of a method of it
     demanded: Callable[[Fact, Where], bool]  # whether an option has no default, and a file gives it
     alone: Callable[[Collection[Where]], bool]  # whether nobody may call one of these functions but those that do
-    put_back: Callable[[Where, int], bool]  # whether another file empties at every step what a place fills
+    resets: Callable[[Where, int], bool]  # whether another file empties at every step what a place fills
     asked_each_step: Callable[[str, str], bool]  # whether a step in a file's package asks something for a method
     copied: Callable[[str], str]  # what is said of a file that a run has left among its logs
     places: Places
@@ -122,7 +122,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
         if finding.heat not in ("hot", "unknown") or not finding.function:
             return finding
         had = {question_of(plain(fact)) for fact in finding.options}
-        told = self.asked_for.of((one.note.path, finding.function))
+        told = self.called_by_name.of((one.note.path, finding.function))
         more = [fact for fact in told if question_of(plain(fact)) not in had]
         return replace(finding, options=(*more, *finding.options)) if more else finding
 
@@ -160,16 +160,16 @@ class Elsewhere(msgspec.Struct, frozen=True):
             return replace(finding, heat="cold", hot_path=(barred,))
         if more := untold(finding, self.given.refused(where, asks)):
             finding = replace(finding, options=(*more, *finding.options))
-        if path in self.unused or where in self.uncalled:
+        if path in self.unused or where in self.unreferenced:
             return replace(finding, heat="cold", hot_path=(Fact(self.unused.get(path, UNCALLED), 0),))
-        if where in self.forsaken.left_over:
-            return replace(finding, heat="cold", hot_path=(Fact(self.forsaken.left_over[where], 0),))
-        told = self.forsaken.told.get(where)  # it may be unused, or there for others
+        if where in self.dead_code.left_over:
+            return replace(finding, heat="cold", hot_path=(Fact(self.dead_code.left_over[where], 0),))
+        told = self.dead_code.told.get(where)  # it may be unused, or there for others
         return replace(finding, hot_path=(Fact(told, 0),)) if told else finding
 
     def _anew(self, finding: Finding, where: Where) -> Finding:
         """A finding of what runs once, as one of what other files have run for each step."""
-        if finding.hot_path[1:] and finding.hot_path[-1].text in KEEPS and self.put_back(where, finding.site.line):
+        if finding.hot_path[1:] and finding.hot_path[-1].text in KEEPS and self.resets(where, finding.site.line):
             return replace(finding, heat="hot", hot_path=finding.hot_path[:-1])
         if (summed := sums_up(finding.hot_path)) is not None:
             method = innermost(self.calls.get(summed.path, ()), summed.line)
@@ -210,8 +210,8 @@ class Elsewhere(msgspec.Struct, frozen=True):
             return replace(finding, heat="hot", hot_path=way)
         if more := untold(finding, self.there.refused(where, needs, asks)):
             finding = replace(finding, options=(*more, *finding.options))
-        if where in self.errands and finding.heat == "unknown":
-            heat, way = self.errands[where]
+        if where in self.seldom_called and finding.heat == "unknown":
+            heat, way = self.seldom_called[where]
             sends = finding.name in SENDS and for_host(way)  # to the device, whoever has it do so
             lasts = finding.name in self.places.tables["hot"]["settings"]  # what is set up once is met at every step
             often = for_start(way) and self._turns(where, finding.site.line)
@@ -271,11 +271,11 @@ def elsewhere(
     """What these files say of one another's functions, and what those say that are not examined but remembered."""
     unsure = frozenset(_holding(examined, _may_be_told))
     mentions = Mentions(files, places)
-    kinship, made_up = Kinship(files, places), MadeUp(files, places)
+    hierarchy, dynamic_names = Hierarchy(files, places), DynamicNames(files, places)
     apart = gpuless(calls, unsure, mentions)
 
     def left(where: Where) -> bool:
-        return is_left(where, calls, callers, made_up, files, places)
+        return is_left(where, calls, callers, dynamic_names, files, places)
 
     private, seldom = idle(calls, callers, hot, places)
     known = left_to(unsure, callers, seldom, files, places)
@@ -290,9 +290,11 @@ def elsewhere(
     holding = frozenset(_holding(examined, lambda _: True))
     options = behind(calls, callers, apart, lru_cache(maxsize=None)(left))
     makers = namers(calls)
-    errands = Errands(calls, hot, made_up, files, places)
+    seldom_called = SeldomCalled(calls, hot, dynamic_names, files, places)
     stepwise = Stepwise(calls, callers, files, places)
-    once = Once({*_holding(examined, _by_itself)}, calls, errands, kinship, made_up, files, places)
+    once = OncePerGeneration(
+        {*_holding(examined, _by_itself)}, calls, seldom_called, hierarchy, dynamic_names, files, places
+    )
 
     def apart_from(functions: Collection[Where]) -> bool:
         return lonely(functions, callers, files, places)
@@ -304,42 +306,44 @@ def elsewhere(
         Given(callers, calls),
         hosted,
         rare,
-        errands=errands.of(asked, once.callers),
+        seldom_called=seldom_called.of(asked, once.callers),
         once=once.told(),
-        steps_beside=errands.steps_beside,
+        steps_beside=seldom_called.steps_beside,
         options=options,
-        asked_for=AskedFor(_holding(examined, _may_count), calls, callers, options, mentions, files, places),
+        called_by_name=CalledByName(_holding(examined, _may_count), calls, callers, options, mentions, files, places),
         made_there=unseen_outside(made_on_host(calls, holding), files),
         made_for=made_behind(calls, holding),
-        unused=_unused({path for path, _ in asked}, made_up, files, places),
+        unused=_unused({path for path, _ in asked}, dynamic_names, files, places),
         sent=Sent(calls, callers, apart_from),
         turned=lambda option, owner, method: (
-            turned_outside(option, owner[0], files) or given_outside(option, owner, method, files, kinship)
+            turned_outside(option, owner[0], files) or given_outside(option, owner, method, files, hierarchy)
         ),
-        demanded=lambda option, owner: must_be_given(option, owner, files, kinship),
+        demanded=lambda option, owner: must_be_given(option, owner, files, hierarchy),
         alone=lambda every: apart_from(every) and not any(may_have_others(one, files) for one in every),
-        uncalled=frozenset([where for where in uncalled(alone, files, places) if not made_up.may_fetch(where)]),
-        forsaken=forsaken(asked, calls, callers, hot, made_up, files, places),
+        unreferenced=frozenset(
+            [where for where in unreferenced_functions(alone, files, places) if not dynamic_names.may_fetch(where)]
+        ),
+        dead_code=dead_code(asked, calls, callers, hot, dynamic_names, files, places),
         made=made,
-        unmade=unheard(_by_class(examined, calls), (), files, places),
+        unmade=uncalled(_by_class(examined, calls), (), files, places),
         gifts=lambda where: made_with(where, makers),
         left=left_by_makers(calls),
         for_others=lambda where: is_for_others(where, calls, files, places),
         set_outside=lambda where, name: is_set_outside(where, name, files),
         grown=lambda where, name: may_grow(where, name, files, places),
         asks_for=lambda where, name: is_asked_outside(where, name, files, places),
-        put_back=PutBack(calls, stepwise, kinship, files).at,
+        resets=Resets(calls, stepwise, hierarchy, files).at,
         asked_each_step=stepwise.asks,
         copied=lru_cache(maxsize=None)(lambda path: copied(path, files, places)),
         places=places,
     )
 
 
-def _unused(asked: set[str], made_up: MadeUp, files: Files, places: Places) -> dict[str, str]:
+def _unused(asked: set[str], dynamic_names: DynamicNames, files: Files, places: Places) -> dict[str, str]:
     """Those of some files that nothing in their packages names, with what is said of them."""
-    public, private = astray(asked, files, places), unnamed(asked, files, places)
+    public, private = astray(asked, files, places), unreferenced_modules(asked, files, places)
     found = {**dict.fromkeys(public, ASTRAY), **dict.fromkeys(private, UNNAMED)}
-    return {path: told for path, told in found.items() if not made_up.brings(path)}
+    return {path: told for path, told in found.items() if not dynamic_names.brings(path)}
 
 
 def _by_class(examined: Sequence[Examined], calls: Calls) -> Iterator[tuple[str, Function]]:

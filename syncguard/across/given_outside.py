@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from syncguard.across.hierarchy import Kinship
+from syncguard.across.hierarchy import Hierarchy
 from syncguard.across.texts import Files
 from syncguard.across.turned_outside import is_set
 from syncguard.judge.around.called import Where
@@ -21,75 +21,75 @@ MADE: Final = "__init__"
 LONGEST: Final = 2000  # characters of a call
 
 
-def given_outside(option: Fact, owner: Where, method: str, files: Files, kinship: Kinship) -> bool:
+def given_outside(option: Fact, owner: Where, method: str, files: Files, hierarchy: Hierarchy) -> bool:
     """Whether another file is seen to give what an option hangs on something else than that is by default."""
     _, _, default = option.text.partition(BY_DEFAULT)
     defaults = dict(DEFAULT.findall(default))
     kept = {name.lstrip("_") for name in OWN.findall(option.text)}
-    if not defaults or not owner[1] or not kinship.text(owner):
+    if not defaults or not owner[1] or not hierarchy.text(owner):
         return False
     if not kept:
-        return _asked_so(defaults, owner, method, kinship)
+        return _asked_so(defaults, owner, method, hierarchy)
     plain = {name.removeprefix("self.").lstrip("_"): value for name, value in defaults.items()}
     names = {name: value for name, value in plain.items() if name.isidentifier()}
     return (
-        any(_is_set(name, owner, files, kinship) for name in kept)
-        or _made_so(names, owner, files, kinship)
-        or any(_answers(kept, names, heir, owner, kinship) for heir in kinship.below(owner))
+        any(_is_set(name, owner, files, hierarchy) for name in kept)
+        or _made_so(names, owner, files, hierarchy)
+        or any(_answers(kept, names, heir, owner, hierarchy) for heir in hierarchy.below(owner))
     )
 
 
-def must_be_given(option: Fact, owner: Where, files: Files, kinship: Kinship) -> bool:
+def must_be_given(option: Fact, owner: Where, files: Files, hierarchy: Hierarchy) -> bool:
     """Whether an option hangs on what the constructor of its object must be given, and another file gives otherwise: it
     has no default."""
     _, _, default = option.text.partition(BY_DEFAULT)
     kept = {name.removeprefix("self.").lstrip("_"): told for name, told in DEFAULT.findall(default) if "self." in name}
     if not kept or not owner[1]:
         return False
-    text = kinship.text(owner)
+    text = hierarchy.text(owner)
     asked = [name for name in kept if re.search(rf"\bdef __init__\([^)]*\b{name}\b(?![ \t]*=|:[^,)]*=)", text)]
-    tree = kinship.parsed(owner) if asked else None
+    tree = hierarchy.parsed(owner) if asked else None
     maker = _method(tree, MADE) if tree is not None else None
     told = _required(maker) if maker is not None else set()
-    return any(name in told for name in asked) and _made_so(kept, owner, files, kinship)
+    return any(name in told for name in asked) and _made_so(kept, owner, files, hierarchy)
 
 
-def _asked_so(defaults: dict[str, str], owner: Where, method: str, kinship: Kinship) -> bool:
+def _asked_so(defaults: dict[str, str], owner: Where, method: str, hierarchy: Hierarchy) -> bool:
     """Whether a class above, in another file, asks its own object for a method with such an argument."""
     asked = f"self.{method}("
-    above = [one for one in kinship.above(owner) if one[0] != owner[0] and asked in kinship.text(one)]
-    own = kinship.parsed(owner) if above else None
+    above = [one for one in hierarchy.above(owner) if one[0] != owner[0] and asked in hierarchy.text(one)]
+    own = hierarchy.parsed(owner) if above else None
     places = _places(own, method)
     return any(
         _differs(call, defaults, places)
         for one in above
-        for call in kinship.asks(one, method)
+        for call in hierarchy.asks(one, method)
         if isinstance(call.func, ast.Attribute) and _is_self(call.func.value)
     )
 
 
-def _is_set(name: str, owner: Where, files: Files, kinship: Kinship) -> bool:
+def _is_set(name: str, owner: Where, files: Files, hierarchy: Hierarchy) -> bool:
     """Whether another file that names the class sets such an attribute of something; or one does that does not, where
     nothing else there has one, or the class leaves it at None: that is there to be set."""
     path, package = owner[0], files.home(owner[0])
-    having = {one for had in (name, f"_{name}") for one in kinship.naming(had, package)} - {path}
+    having = {one for had in (name, f"_{name}") for one in hierarchy.naming(had, package)} - {path}
     setting = [one for one in sorted(having) if is_set(name, [one], files)]
-    naming = kinship.naming(owner[1], package) if setting else []
+    naming = hierarchy.naming(owner[1], package) if setting else []
     if any(one in naming for one in setting):
         return True
     none = re.compile(rf"\bself\._?{name}[ \t]*(?::[^=\n]+)?=[ \t]*None\b")
-    if setting and any(none.search(kinship.text(one)) for one in (owner, *kinship.above(owner))):
+    if setting and any(none.search(hierarchy.text(one)) for one in (owner, *hierarchy.above(owner))):
         return True
     keeps = re.compile(rf"\bself\._?{name}\b[ \t]*[:=]|^[ \t]+_?{name}\b[ \t]*[:=]", re.MULTILINE)
     return bool(setting) and not any(files.has(one, keeps) for one in having)
 
 
-def _made_so(names: dict[str, str], owner: Where, files: Files, kinship: Kinship) -> bool:
+def _made_so(names: dict[str, str], owner: Where, files: Files, hierarchy: Hierarchy) -> bool:
     """Whether another file makes an object of a class with such an argument."""
-    others = [one for one in kinship.naming(owner[1], files.home(owner[0])) if one != owner[0]]
+    others = [one for one in hierarchy.naming(owner[1], files.home(owner[0])) if one != owner[0]]
     made = re.compile(rf"(?<!class )\b{owner[1]}\(")
     making = [one for one in others if files.has(one, made)]
-    places = _places(kinship.parsed(owner), MADE) if making else []
+    places = _places(hierarchy.parsed(owner), MADE) if making else []
     return any(
         _differs(call, names, places)
         for one in making
@@ -98,13 +98,13 @@ def _made_so(names: dict[str, str], owner: Where, files: Files, kinship: Kinship
     )
 
 
-def _answers(kept: Collection[str], names: dict[str, str], heir: Where, owner: Where, kinship: Kinship) -> bool:
+def _answers(kept: Collection[str], names: dict[str, str], heir: Where, owner: Where, hierarchy: Hierarchy) -> bool:
     """Whether a class that descends from another one has its own answer to what that asks its object for, or gives the
     constructor above it such an argument."""
-    tree = kinship.parsed(heir)
+    tree = hierarchy.parsed(heir)
     if tree is None:
         return False
-    named = any(name in kinship.text(heir) for name in kept)
+    named = any(name in hierarchy.text(heir) for name in kept)
     for part in ast.walk(tree) if named else ():
         match part:
             case ast.FunctionDef(name=name, body=body) if name.lstrip("_") in kept:
@@ -113,10 +113,10 @@ def _answers(kept: Collection[str], names: dict[str, str], heir: Where, owner: W
                 return True
     if any(name.lstrip("_") in kept for name in _constants(tree)):
         return True
-    places = _places(kinship.parsed(owner), MADE)
+    places = _places(hierarchy.parsed(owner), MADE)
     return any(
         _differs(call, names, places)
-        for call in kinship.asks(heir, MADE)
+        for call in hierarchy.asks(heir, MADE)
         if isinstance(call.func, ast.Attribute) and not _is_self(call.func.value)
     )
 

@@ -17,7 +17,7 @@ MOST: Final = 600  # files that are asked whether they have a class
 DEEPEST: Final = 12  # classes above another one, or below it
 
 
-class Kinship:
+class Hierarchy:
     """The classes around others, each looked for once."""
 
     def __init__(self, files: Files, places: Places) -> None:

@@ -10,9 +10,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from syncguard.across.dynamic_names import MadeUp
-from syncguard.across.hierarchy import Kinship
-from syncguard.across.seldom_called import GENERATION, Errands, Told
+from syncguard.across.dynamic_names import DynamicNames
+from syncguard.across.hierarchy import Hierarchy
+from syncguard.across.seldom_called import GENERATION, SeldomCalled, Told
 from syncguard.across.texts import Files
 from syncguard.judge.around.called import Function, Where, in_loop, innermost, last_part
 from syncguard.judge.heat.warmth import of_a_run
@@ -58,21 +58,21 @@ Calls = Mapping[str, tuple[Function, ...]]
 At = tuple[str, int]  # where in which file
 
 
-class Once:
+class OncePerGeneration:
     """The places that call each of some modules, as far as all that is done with these is seen."""
 
     def __init__(
         self,
         asked: Collection[Where],
         calls: Calls,
-        errands: Errands,
-        kinship: Kinship,
-        made_up: MadeUp,
+        seldom_called: SeldomCalled,
+        hierarchy: Hierarchy,
+        dynamic_names: DynamicNames,
         files: Files,
         places: Places,
     ) -> None:
-        self._calls, self._errands, self._files, self._places = calls, errands, files, places
-        self._kinship, self._made_up = kinship, made_up
+        self._calls, self._seldom_called, self._files, self._places = calls, seldom_called, files, places
+        self._hierarchy, self._dynamic_names = hierarchy, dynamic_names
         run = {where for functions in calls.values() for one in functions for where in one.runs} if asked else set()
         self._called = {where: at for where in run.intersection(asked) if (at := [*self._every(where)])}
 
@@ -94,7 +94,7 @@ class Once:
         ways: list[Told] = []
         for path, at in self._called[where]:
             told = self._by(path, self._line(path, at), where)
-            if told is None and not self._errands.is_unread(path, at):
+            if told is None and not self._seldom_called.is_unread(path, at):
                 return None
             ways += told or ()
         if any(self._turns(fact) for way in ways for fact in way[1]):
@@ -115,7 +115,7 @@ class Once:
         caller = innermost(self._calls.get(path, ()), line)
         if caller is None or last_part(caller.name) == last_part(where[1]):
             return None
-        return self._errands.by(path, line, where)
+        return self._seldom_called.by(path, line, where)
 
     def _turns(self, call: Fact) -> bool:
         """Whether a call on the way to a module stands in a loop of what runs once in a generation: each turn may take
@@ -134,8 +134,8 @@ class Once:
         text = self._text(where)
         if not text or not package or "." in owner or self._is_decorated(where):
             return
-        above = self._kinship.above((where[0], owner))
-        if self._made_up.trains(package) or any(map(ITSELF.search, (text, *map(self._kinship.text, above)))):
+        above = self._hierarchy.above((where[0], owner))
+        if self._dynamic_names.trains(package) or any(map(ITSELF.search, (text, *map(self._hierarchy.text, above)))):
             return
         kept = self._kept(owner, where[0], package)
         every = [at for name in sorted(kept) for at in self._done_with(name, kept[name], package)]
@@ -188,7 +188,7 @@ class Once:
 
     def _unread(self, places: list[At]) -> bool:
         """Whether all of some places stand in what no code reads."""
-        return len(places) <= UNTOLD and all(self._errands.is_unread(*one) for one in places)
+        return len(places) <= UNTOLD and all(self._seldom_called.is_unread(*one) for one in places)
 
     def _having(self, name: str, package: str) -> list[str]:
         """The files of a package that have a name, but for tests; none where these are many."""

@@ -11,7 +11,7 @@ from itertools import takewhile
 from pathlib import PurePath
 from typing import Final
 
-from syncguard.across.hierarchy import Kinship
+from syncguard.across.hierarchy import Hierarchy
 from syncguard.across.imported_names import TAKES
 from syncguard.across.stepwise import Stepwise
 from syncguard.across.texts import Files, module_name, once
@@ -31,11 +31,11 @@ KEEPS: Final = tuple([f"but only {gate}" for gate in (BUILDS, FIRST)])
 Calls = Mapping[str, tuple[Function, ...]]
 
 
-class PutBack:
+class Resets:
     """What other files give objects of classes, as it is asked for."""
 
-    def __init__(self, calls: Calls, stepwise: Stepwise, kinship: Kinship, files: Files) -> None:
-        self._calls, self._stepwise, self._kinship, self._files = calls, stepwise, kinship, files
+    def __init__(self, calls: Calls, stepwise: Stepwise, hierarchy: Hierarchy, files: Files) -> None:
+        self._calls, self._stepwise, self._hierarchy, self._files = calls, stepwise, hierarchy, files
 
     def at(self, where: Where, line: int) -> bool:
         """Whether another file does so to what a line of a method stands behind."""
@@ -48,7 +48,7 @@ class PutBack:
 
     def _asked(self, owner: Where, line: int) -> Iterator[str]:
         """The attributes of its object that the tests around a line ask for."""
-        text, tree = self._kinship.text(owner), self._kinship.parsed(owner)
+        text, tree = self._hierarchy.text(owner), self._hierarchy.parsed(owner)
         if tree is None:
             return
         whole = self._files.text(owner[0])
@@ -61,8 +61,8 @@ class PutBack:
 
     def _by_heirs(self, asked: set[str], owner: Where, method: str) -> bool:
         """Whether a class of another file that descends from this one does, where it runs at every step."""
-        for heir in self._kinship.below(owner):
-            tree = self._kinship.parsed(heir) if heir[0] != owner[0] else None
+        for heir in self._hierarchy.below(owner):
+            tree = self._hierarchy.parsed(heir) if heir[0] != owner[0] else None
             methods = [part for part in (tree.body if tree is not None else ()) if isinstance(part, ast.FunctionDef)]
             often = [one for one in methods if one.name == method or self._stepwise.by_name(one.name)]
             if any(_puts_back(part, asked) for one in often for part in one.body):
@@ -86,10 +86,10 @@ class PutBack:
     def _naming(self, owner: Where) -> list[str]:
         """The other files that name a class, and may mean this one: none of that name stands closer to them."""
         package = self._files.home(owner[0])
-        having = [path for path in self._kinship.with_class(owner[1], package) if path != owner[0]]
+        having = [path for path in self._hierarchy.with_class(owner[1], package) if path != owner[0]]
         return [
             one
-            for one in self._kinship.naming(owner[1], package)
+            for one in self._hierarchy.naming(owner[1], package)
             if one != owner[0] and all(_shared(path, one) <= _shared(owner[0], one) for path in having)
         ]
 

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
-from syncguard.across.dynamic_names import MadeUp
+from syncguard.across.dynamic_names import DynamicNames
 from syncguard.across.imported_names import takes
 from syncguard.across.texts import BRINGS, SAID, TEXT, Files, is_inner, module_name, outermost, spots
-from syncguard.across.uncalled import unheard
-from syncguard.across.unreferenced import uncalled
+from syncguard.across.uncalled import uncalled
+from syncguard.across.unreferenced import unreferenced_functions
 from syncguard.judge.around.called import Function, Where, in_loop, innermost, last_part
 from syncguard.judge.callers.idle import by_setup
 from syncguard.judge.heat.warmth import ON_HOST, ONCE, STARTED, UNCALLED, for_start, is_dead
@@ -40,13 +40,18 @@ Told = tuple[Heat, tuple[Fact, ...]]
 Calls = Mapping[str, tuple[Function, ...]]
 
 
-class Errands:
+class SeldomCalled:
     """Which functions only what runs seldom calls: nobody has a name for them but who calls them there."""
 
     def __init__(
-        self, calls: Calls, hot: Mapping[Where, tuple[Fact, ...]], made_up: MadeUp, files: Files, places: Places
+        self,
+        calls: Calls,
+        hot: Mapping[Where, tuple[Fact, ...]],
+        dynamic_names: DynamicNames,
+        files: Files,
+        places: Places,
     ) -> None:
-        self._calls, self._hot, self._made_up, self._files, self._known = calls, hot, made_up, files, places
+        self._calls, self._hot, self._dynamic_names, self._files, self._known = calls, hot, dynamic_names, files, places
         self._places: dict[Where, list[Place]] = {}
         self._functions: dict[str, dict[str, Function]] = {}
         self._told: dict[Where, Told | None] = {}
@@ -101,7 +106,7 @@ class Errands:
         if where not in self._told:
             self._told[where] = None  # while we look, for those that call one another
             told = self._called(where)
-            self._told[where] = None if told is not None and self._made_up.may_fetch(where) else told
+            self._told[where] = None if told is not None and self._dynamic_names.may_fetch(where) else told
         return self._told[where]
 
     def _called(self, where: Where) -> Told | None:
@@ -145,10 +150,10 @@ class Errands:
         """What is said of a private function that nothing in its package names, its own file included, or of one of an
         application that nothing there does; "" of others."""
         function = self._function(where)
-        if function is not None and function.alone and uncalled([where], self._files, self._known):
+        if function is not None and function.alone and unreferenced_functions([where], self._files, self._known):
             return UNCALLED
         asked = [(where[0], function)] if function is not None and self._files.is_ours(where[0]) else []
-        told = unheard(asked, (), self._files, self._known).get(where, "")
+        told = uncalled(asked, (), self._files, self._known).get(where, "")
         return told if is_dead(told) else ""
 
     def _may_mean(self, where: Where, path: str, at: int) -> bool:

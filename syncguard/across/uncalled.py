@@ -20,7 +20,7 @@ SOME: Final = 2  # functions of a file that other files of its package take, or 
 NOT_IN: Final = r"(?<![\w.])"  # a longer name, or what another one has
 
 
-def unheard(
+def uncalled(
     asked: Iterable[tuple[str, Function]], called: Container[Where], files: Files, places: Places
 ) -> dict[Where, str]:
     """What is said of those of these functions that nothing in their package calls, nor in what is checked beside it,
@@ -82,15 +82,11 @@ def _doubted(text: str) -> str:
     return f"{text.replace(UNUSED, UNHEARD)} yet" if is_dead(text) else text
 
 
-def left_over(
-    unheard: Mapping[Where, str], calls: Mapping[str, tuple[Function, ...]], files: Files
-) -> frozenset[Where]:
+def left_over(found: Mapping[Where, str], calls: Mapping[str, tuple[Function, ...]], files: Files) -> frozenset[Where]:
     """Those of the functions that nothing calls yet beside which their package takes others out of the same file, or
     says by an `__init__.py` which are there for others, or which belong to a module that this file alone makes: what is
     there for whoever comes from outside stands beside such as nothing takes."""
-    asked = {
-        where: told for where, told in unheard.items() if not told.startswith(("`", UNMADE))
-    }  # of an abstract class
+    asked = {where: told for where, told in found.items() if not told.startswith(("`", UNMADE))}  # of an abstract class
     packages = {path: files.home(path) for path, _ in asked}
     own = {(path, f.name): f for path in packages for f in calls.get(path, ())}
     beside = {path: {f.name for f in calls.get(path, ()) if "." not in f.name} for path in packages}

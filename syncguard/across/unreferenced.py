@@ -28,7 +28,7 @@ MADE_UP_HERE: Final = re.compile(r"\b(?:globals\(|vars\(\)|sys\.modules\b)")  # 
 ASKED_FOR: Final = re.compile(r"\b(?:vars\(|import_module\()|\bdef __getattr__\(")  # the same of what another has
 
 
-def unnamed(asked: Iterable[str], files: Files, places: Places) -> frozenset[str]:
+def unreferenced_modules(asked: Iterable[str], files: Files, places: Places) -> frozenset[str]:
     """These of the files that are asked about: private modules that nobody imports and no command runs."""
     private = [path for path in asked if PRIVATE.fullmatch(os.path.basename(path))]
     return frozenset([path for path in private if not _named(path, files, places)])
@@ -63,7 +63,7 @@ def _is_module(path: str, places: Places) -> bool:
     return not (os.path.basename(path).startswith("__") or places.is_test(path))
 
 
-def uncalled(asked: Iterable[Where], files: Files, places: Places) -> frozenset[Where]:
+def unreferenced_functions(asked: Iterable[Where], files: Files, places: Places) -> frozenset[Where]:
     """These of the private functions that are asked about, which their own files do not name: those that no other file
     of their package does, but for tests."""
     known = {where: files.home(where[0]) for where in asked}
@@ -73,7 +73,7 @@ def uncalled(asked: Iterable[Where], files: Files, places: Places) -> frozenset[
             where
             for where, package in known.items()
             if package
-            and not _made_up(where, files)
+            and not _dynamic_names(where, files)
             and not any(_counts(other, where[0], places) for other in named_by[where])
         ]
     )
@@ -166,7 +166,7 @@ def _naming(functions: Mapping[Where, str], files: Files) -> dict[Where, list[st
     return {where: found[package][last_part(where[1])] for where, package in functions.items()}
 
 
-def _made_up(where: Where, files: Files) -> bool:
+def _dynamic_names(where: Where, files: Files) -> bool:
     """Whether the own file of a function names it once more, or makes up names by which it may."""
     path, function = where
     owner, _, name = function.rpartition(".")

@@ -1,0 +1,1 @@
+"""What earlier runs read and found, kept on disk, and judged for what is still true; `store` is the door."""

@@ -1,0 +1,1 @@
+"""Files in, what was found in each out; `examine` does one, `workers` spreads them over processes."""

@@ -1,0 +1,1 @@
+"""An expression in, what it is unless somebody sets it out."""

@@ -1,0 +1,1 @@
+"""How often a place runs, with the path that shows it."""

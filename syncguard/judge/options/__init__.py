@@ -1,0 +1,1 @@
+"""The options that must be set for a place to be reached."""
