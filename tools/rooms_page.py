@@ -8,9 +8,10 @@ from pathlib import Path
 
 START = """# The rooms
 
-Where to find what. Each room is a folder of `syncguard/` and says in a sentence what comes in and what goes out; so does each of its
-modules. [pipeline.py](../syncguard/pipeline.py) is the whole of `check` on a page and leads to all of them; who may import whom is
-held by the contracts in [pyproject.toml](../pyproject.toml). This page is written by `make docs` from the modules themselves.
+Where to find what. Each room is a folder of `syncguard/` and says in a sentence what comes in and what goes out; so
+does each of its modules. [pipeline.py](../syncguard/pipeline.py) is the whole of `check` on a page and leads to all of
+them; who may import whom is held by the contracts in [pyproject.toml](../pyproject.toml). This page is written by
+`make docs` from the modules themselves.
 """
 
 
