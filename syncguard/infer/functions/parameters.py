@@ -7,6 +7,7 @@ from typing import Final
 from syncguard.infer.branches.above import asked_above
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.branches.ungiven import calls_of, private
+from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.domain.lattice import join
 from syncguard.infer.domain.sureness import exact_kind
 from syncguard.infer.domain.values import (
@@ -143,6 +144,9 @@ def _both(seen: Value, found: Value, frame: Frame, param: Param) -> Value:
     """What calls give, and what its uses tell besides."""
     if type(found) is Unknown:
         return seen
+    passed = tensor_in(seen)
+    if type(found) is Tensor and passed is not None:  # that it is a tensor is no news: of which kind, callers tell
+        found = found.but(dtype=found.dtype or passed.dtype, rank=found.rank if found.rank >= 0 else passed.rank)
     both = join(seen, found)
     there = _hosted(seen) and (_closed(frame, param) or made_inward(seen, found, param.name, frame))
     return both.but(device="host") if there and type(both) is Tensor else both
