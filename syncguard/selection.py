@@ -50,8 +50,15 @@ class Selection(msgspec.Struct, frozen=True):
 
     def leaves_out(self, finding: Finding) -> bool:
         """Whether the user would want to see a finding if it did not run so seldom."""
-        mine = finding.code in self.codes_for(finding.site.path) and finding.code not in CODES
-        return mine and finding.heat not in self.heats and finding.confidence in self.confidences
+        return self._counts(finding) and finding.heat not in self.heats and finding.confidence in self.confidences
+
+    def doubts(self, finding: Finding) -> bool:
+        """Whether a finding is left out for its confidence alone, which is that of what is reported unasked."""
+        unsure = finding.confidence == "likely" and "likely" not in self.confidences
+        return unsure and finding.heat in self.heats and self._counts(finding)
+
+    def _counts(self, finding: Finding) -> bool:
+        return finding.code in self.codes_for(finding.site.path) and finding.code not in CODES
 
 
 def selection(config: Config, rules: Iterable[Rule]) -> Selection:

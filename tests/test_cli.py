@@ -229,7 +229,7 @@ def test_configuration(ran):
         (["chek"], "there is no command 'chek'; did you mean `check`?"),
         (["waits.py"], "'waits.py' is a path; write `syncguard check waits.py`"),
         (["explain", "nonzro"], "'nonzro' is no rule, operation or line that we know; did you mean `nonzero`?"),
-        (["explain", "waits.py:99"], "waits.py has 7 lines, and no line 99"),
+        (["explain", "waits.py:99"], "waits.py has 6 lines, and no line 99"),
         (["explain", "gone.py:1"], "gone.py: does not exist"),
         (["explain"], "Missing argument"),
     ],

@@ -14,7 +14,7 @@ from syncguard.compare.verdicts import joined, marked
 from syncguard.record import VERSION, Machine, Place, Record, Steps, Wait
 from syncguard.show.run import words
 from syncguard.show.run.rows import hint
-from syncguard.terms import Finding, Site
+from syncguard.terms import Fact, Finding, Site
 
 SOURCE = """\
 import torch
@@ -156,6 +156,22 @@ def test_a_wait_in_a_library_confirms_what_is_said_of_its_function():
     assert verdict(finding("y.item()", "SG201", "torch.Tensor.item"), seen) == "false-alarm"
     assert verdict(finding("y.item()", "SG203", "torch.Tensor.to"), seen) == "confirmed"
     assert verdict(finding("torch.nonzero(mask)", "SG202", "shown.utils.save_image"), seen) == "false-alarm"
+
+
+def test_a_wait_meets_the_finding_at_the_call_of_another_file_that_leads_to_it():
+    call = replace(
+        finding("torch.nonzero(mask)", "SG102", "torch.index"),
+        because=(Fact("`x[m]` is what `fill` waits for", 2, "fill.py"),),
+    )
+    inner = Place("fill.py", 2, 5, 2, 9)
+    there = Wait(inner, "torch.index", "mask-read", code="SG102", count=1)
+    behind = Wait(
+        Place("fill.py", 2, 5, 2, 9), "torch.index", "mask-read", code="SG102", phase="backward", forward=inner
+    )
+    other = Wait(inner, "torch.Tensor.item", "python-number", code="SG201", count=1, steps=((1, 1),))
+    done = joined(record(there, behind, other), [call], ["loss.py", "fill.py"], lambda _: LINES)
+    assert [found.static for found in done.waits] == ["confirmed", "confirmed", "missed-alarm"]
+    assert done.findings[0].verdict == "confirmed"
 
 
 def test_a_wait_in_backward_meets_its_forward_line():

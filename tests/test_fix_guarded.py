@@ -84,3 +84,21 @@ def test_an_assertion_says_that_it_is_made_under_optimization_too():
 def test_a_clamp_says_which_dtype_it_has():
     (fix,) = fixes(HEAD + "    return y / max(m.sum(), 1.0)\n", "clamp-number")
     assert "of the dtype that the tensor and the bound have together" in fix.message
+
+
+@pytest.mark.parametrize(
+    ("value", "later", "goes"),
+    [
+        ("F.mse_loss(y[m], x[m])", "y[0] = 0", False),
+        ("F.mse_loss(y[m], x[m])", "y.mul_(2)", False),
+        ("F.mse_loss(y[m], x[m])", "m[0] = True", False),
+        ("F.mse_loss(y[m], x[m])", "x = x * 2", True),
+        ("y[m].sum()", "y[0] = 0", True),
+        ("y[m].sum()", "m &= x > 1", False),
+    ],
+)
+def test_what_backward_needs_may_not_be_written_later(value, later, goes):
+    body = (
+        f"    loss = 0.0\n    if m.any():\n        loss = {value}\n    {later}\n    return loss + y.sum() + x.sum()\n"
+    )
+    assert ("if m" not in (rewritten(HEAD + body, unsafe=True) or "if m")) is goes

@@ -345,5 +345,7 @@ def test_what_is_left_out_is_counted(tmp_path: Path, ran: Callable[..., tuple[in
     assert (code, out.strip()) == (0, f"No findings, {counted}")
     _, out, _ = ran("check", "--isolated", "--no-cache", "--confidence", "certain", str(path))
     assert "left out" not in out
+    _, out, _ = ran("check", "--isolated", "--no-cache", "--heat", "all", "--confidence", "certain", str(path))
+    assert out.startswith("No findings, 1 that are only likely (--confidence likely) (")
     _, out, _ = ran("check", "--isolated", "--no-cache", "--heat", "all", "-o", "json", str(path))
     assert json.loads(out)["summary"]["left_out"] == 0

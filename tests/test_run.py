@@ -321,6 +321,7 @@ def test_a_program_may_handle_signals_itself():
         (("-m",), "which program?"),
         (("-",), "cannot be read from standard input"),
         (("gone.py",), "gone.py: there is no such file"),
+        (("book.ipynb",), "book.ipynb is a notebook; run what `jupyter nbconvert --to script` makes of it"),
         (("--device", "tpu", "prog.py"), "'tpu' is not one of"),
         (("--save", "no/such/run.json", "prog.py"), "there is no such folder"),
         (("--html", "no/such/run.html", "prog.py"), "there is no such folder"),
@@ -342,6 +343,7 @@ def test_a_program_may_handle_signals_itself():
 )
 def test_wrong_usage_is_one_line_and_runs_nothing(words, said):
     Path("prog.py").write_text("print('ran')")
+    Path("book.ipynb").write_text("{}")
     code, out, err = ran("-m", "syncguard", "run", *words)
     assert (code, out) == (2, "")
     assert said in err

@@ -349,17 +349,19 @@ def test_code_cells_are_one_text_and_magics_are_blanked():
         ("code", "%%bash\nls -l | wc\n"),
         ("code", "%%time\nx.item()"),
         ("code", "m = (a\n% b)\ns = '''\n!not a magic\n'''"),
+        ("code", "%time x.item()\nif new:\n    %timeit -n 10 y.item()\n%prun f(\n"),
         ("code", "if new:\n    !pip install a \\\n        b \\\n        c\nn = \\\n    1"),
     )
     source = decode("n.ipynb", book)
     assert source.note.state == "read"
-    assert source.cells == ((2, 1), (3, 4), (4, 8), (5, 10), (6, 12), (7, 17))
+    assert source.cells == ((2, 1), (3, 4), (4, 8), (5, 10), (6, 12), (7, 17), (8, 21))
     assert source.text.split("\n") == [
         *("import torch", "pass", "pass"),
         *("for x in y:", "    pass", "    z = None", "    pass"),
         *("", ""),
         *("pass", "x.item()"),
         *("m = (a", "% b)", "s = '''", "!not a magic", "'''"),
+        *("if 1: x.item()", "if new:", "    if 111111111: y.item()", "pass"),
         *("if new:", "    pass", "", "", "n = \\", "    1", ""),
     ]  # fmt: skip
     compile(source.text, "n", "exec")

@@ -50,10 +50,12 @@ def command(what: str, config_file: str | None, isolated: bool, whole: bool, col
 def _line(path: str, cell: int, line: int, config: Config, colour: str) -> Iterator[str]:
     from syncguard import pipeline
     from syncguard.read.lower import Unreadable
-    from syncguard.read.notebook import cell_path
+    from syncguard.read.notebook import cell_path, site_in
     from syncguard.read.source import lines_of, read
     from syncguard.selection import hidden
     from syncguard.show import explain
+    from syncguard.show.look import plural
+    from syncguard.terms import Site
 
     source = read(path)
     if source.note.state != "read":
@@ -67,12 +69,14 @@ def _line(path: str, cell: int, line: int, config: Config, colour: str) -> Itera
             )
         path = cell_path(path, cell)
     lines = lines_of()
-    if not 0 < line <= len(lines(path)):
-        raise click.ClickException(f"{path} has {len(lines(path))} lines, and no line {line}")
+    last = len(lines(path)) - (lines(path)[-1:] == ("",))  # what ends the last line begins no other
+    if not 0 < line <= last:
+        raise click.ClickException(f"{path} has {plural(last, 'line')}, and no line {line}")
     try:
         believed = pipeline.beliefs(path, line, config)
     except Unreadable as fault:
-        raise click.ClickException(f"{path}: {fault.reason} (line {fault.line})") from None
+        at = site_in(source, Site(source.path, fault.line, fault.column, fault.line, fault.column))
+        raise click.ClickException(f"{at.path}: {fault.reason} (line {at.line})") from None
     found = [(finding, hidden(finding, config)) for finding in pipeline.on_line(path, line, config)]
     return explain.beliefs(path, line, believed, look(colour, lines=lines), found)
 

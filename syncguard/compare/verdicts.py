@@ -32,11 +32,11 @@ def joined(record: Record, findings: Iterable[Finding], checked: Collection[str]
     findings = [finding for finding in findings if finding.op]
     names = Names(record.folder)
     by_file: dict[str, list[int]] = {}
-    inside: dict[tuple[str, int, str], list[int]] = {}
+    inside: dict[tuple[str, int], list[int]] = {}
     for number, finding in enumerate(findings):
         by_file.setdefault(names.ours(finding.site.path), []).append(number)
         if (wait_of := within(finding)) is not None:
-            inside.setdefault((names.ours(wait_of.path), wait_of.line, finding.op), []).append(number)
+            inside.setdefault((names.ours(wait_of.path), wait_of.line), []).append(number)
     read = {names.ours(path) for path in checked}
     met: dict[int, list[int]] = {}
     waits: list[Wait] = []
@@ -47,9 +47,11 @@ def joined(record: Record, findings: Iterable[Finding], checked: Collection[str]
             hits = predicted(wait, place, [(n, findings[n]) for n in by_file.get(path, ())])
             if hits:
                 break
-        hits = hits or led(wait, names, read, findings, by_file)
-        for n in (*hits, *inside.get((path, place.line, wait.op), ())):
+        told = [(n, findings[n]) for n in inside.get((path, place.line), ())]
+        at_calls = tuple(n for n, finding in told if alike(wait, place, finding))
+        for n in dict.fromkeys((*(hits := hits or led(wait, names, read, findings, by_file)), *at_calls)):
             met.setdefault(n, []).append(number)
+        hits = hits or at_calls
         unsaid = f"depends-on-{wait.depends}" if wait.depends else "missed-alarm"
         static = "confirmed" if hits else unsaid if path in read and missed(wait, record) else ""
         judged = [findings[n].code for n in hits]
@@ -81,11 +83,15 @@ def fit(wait: Wait, place: Place, finding: Finding) -> int:
     first, last = (site.line, site.column), (site.end_line, site.end_column)
     if begin == first and end == last:
         return SAME_PLACE
-    alike = finding.code in (wait.code, *REFINED) or finding.op == wait.op or place is wait.forward
-    if not alike or end[0] < first[0] or last[0] < begin[0]:
+    if not alike(wait, place, finding) or end[0] < first[0] or last[0] < begin[0]:
         return 0
     nested = (begin <= first and last <= end) or (first <= begin and end <= last)
     return INSIDE if nested or not place.column else SAME_LINES if finding.code == wait.code else 0
+
+
+def alike(wait: Wait, place: Place, finding: Finding) -> bool:
+    """Whether a finding speaks of such a wait, wherever that is."""
+    return finding.code in (wait.code, *REFINED) or finding.op == wait.op or place is wait.forward
 
 
 def led(

@@ -9,7 +9,7 @@ from syncguard.fix.names import defined, occurrences, reaching
 from syncguard.fix.nodes import inside
 from syncguard.fix.questions import asked
 from syncguard.fix.region import Region
-from syncguard.fix.totals import plain, text, total
+from syncguard.fix.totals import plain, stays, text, total
 from syncguard.terms import Edit
 
 ZEROS = frozenset("torch.zeros torch.zeros_like torch.Tensor.new_zeros".split())
@@ -30,7 +30,7 @@ def guarded_total(test: cst.BaseExpression, yes: Side, no: Side, region: Region,
     if mask is None or not isinstance(yes, cst.Call) or isinstance(no, str) or not zero(no, region, known):
         return ""
     found = total(yes, region, known)
-    if found is None or found.by or not plain(found.picks, region, known):
+    if found is None or found.by or not plain(found.picks, region, known) or not stays(found, region, known):
         return ""
     if not found.picks or not all(one.mask.deep_equals(mask) for one in found.picks):
         return ""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from syncguard.fix.conditions import bare
+from syncguard.fix.gradless import gradless
 from syncguard.fix.known import Known
 from syncguard.fix.masks import Selected, selected
 from syncguard.fix.nodes import inside
@@ -14,6 +15,8 @@ from syncguard.fix.reads import postfix
 from syncguard.fix.region import Region
 from syncguard.fix.shapes import behind, fits, widened
 from syncguard.fix.spread import Reach
+from syncguard.fix.steady import root
+from syncguard.fix.writes import writes
 
 REDUCTIONS = {"torch.Tensor.sum": "sum", "torch.Tensor.mean": "mean", "torch.sum": "sum", "torch.mean": "mean"}
 # What gives a number for each element if it is told to reduce none.
@@ -99,6 +102,25 @@ def plain(picks: tuple[Selected, ...], region: Region, known: Known) -> bool:
         return any(fits(one.source, one.mask, region, known) for one in picks)
     variables = all(isinstance(part, cst.Name | cst.Attribute) for one in picks for part in (one.source, one.mask))
     return variables or any(fits(one.source, one.mask, region, known) for one in picks)
+
+
+def stays(found: Total, region: Region, known: Known) -> bool:
+    """Whether nothing writes, after a sum, into what its backward needs as it is: the mask by which it chooses, and of
+    a curve what it is computed from. What is selected is a copy."""
+    sources = [one.source for one in found.picks]
+    kept = {root(one.mask) for one in found.picks} | ({root(source) for source in sources} if found.curved else set())
+    if all(gradless(source, region, known) for source in sources):
+        return True
+    end = region.places[found.call][2:]
+    loops = [held for held in region.around(found.call) if isinstance(held, cst.For | cst.While)]
+    again = {node for loop in loops for node in inside(loop)}
+    scope = region.scope(found.call)
+    return not any(
+        root(target) in kept
+        for node, place in region.places.items()
+        if (place[:2] >= end or node in again) and region.scope(node) is scope
+        for target in writes(node, known)
+    )
 
 
 def shapeless(found: Total, region: Region, known: Known) -> bool:

@@ -107,7 +107,8 @@ def describe(value: Value, depth: int = 0) -> str:
         case Const():
             return "None" if value.value is None else f"host {type(value.value).__name__} {value.value!r}"[:60]
         case Host():
-            return f"host {value.kind.partition(':')[0]}"
+            kind = value.kind.partition(":")[0]
+            return "torch.device" if kind == "device" else f"host {kind}"
         case Seq() if value.items is None:
             return f"{value.kind} of {describe(value.element, depth + 1)}"
         case Seq():

@@ -59,6 +59,8 @@ def check(program: Program) -> None:
     path = Path(program.name)
     if not path.exists():
         raise CannotRun(f"{program.name}: there is no such file")
+    if program.name.endswith(".ipynb"):
+        raise CannotRun(f"{program.name} is a notebook; run what `jupyter nbconvert --to script` makes of it")
     if not os.access(path, os.R_OK):
         raise CannotRun(f"{program.name}: cannot be read")
 

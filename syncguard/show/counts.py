@@ -31,6 +31,7 @@ class Counts(msgspec.Struct, frozen=True):
     stale: int = 0
     hot_loops: int = 0
     left_out: int = 0
+    doubted: int = 0
 
 
 def counts(report: Report) -> Counts:
@@ -55,6 +56,7 @@ def counts(report: Report) -> Counts:
         len(report.stale),
         report.hot_loops,
         report.left_out,
+        report.doubted,
     )
 
 
@@ -68,6 +70,8 @@ def closing(report: Report) -> str:
         found += f", {seen.allowed:,} allowed"
     if seen.left_out:
         found += f", {seen.left_out:,} left out that run seldom (--heat all)"
+    if seen.doubted:
+        found += f", {seen.doubted:,} that are only likely (--confidence likely)"
     parts = [f"{plural(seen.read, 'file')} read"]
     if seen.broken:
         parts.append(f"{seen.broken:,} unreadable")

@@ -10,7 +10,7 @@ from syncguard.fix.nodes import inside
 from syncguard.fix.questions import asked
 from syncguard.fix.recipe import Known, Proposal, Region
 from syncguard.fix.shapes import subscript
-from syncguard.fix.totals import Total, plain, shapeless, text, total
+from syncguard.fix.totals import Total, plain, shapeless, stays, text, total
 from syncguard.terms import Finding
 
 
@@ -20,7 +20,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
     here = (node, *region.around(node))
     found = [one for call in region.calls if torch and (one := total(call, region, known)) is not None]
     found = [one for one in found if any(part in here for part in (one.call, *one.by))]
-    found = [one for one in found if plain(one.picks, region, known)]
+    found = [one for one in found if plain(one.picks, region, known) and stays(one, region, known)]
     for one in found:
         if (choice := guarded(one.call, region, known)) is not None:
             return Proposal("unsafe", ALONE, (region.swap(*choice),))
