@@ -160,6 +160,11 @@ def test_a_comment_of_use_with_a_reason_says_nothing():
         ("x = 1  # syncguard: allow[] why", [(1, "SG003")]),
         ("x = 1  # syncguard: allow[SG201 why", [(1, "SG003")]),
         ("x = 1  # syncguard: allow[SG201]", [(1, "SG001"), (1, "SG004")]),
+        ("x = 1  # Syncguard: Allow[sg201] why", [(1, "SG001")]),
+        ("x = 1  # SyncGuard: allow[SG201]", [(1, "SG001"), (1, "SG004")]),
+        ("x = 1  # syncguard allow[SG201] why", [(1, "SG003")]),
+        ("x = 1  # SyncGuard alow[SG201]", []),
+        ("x = 1  # syncguard allows what it is told to", []),
         ("x = 1  # syncguard: the tool that found this", []),
         ("x = 1  # see syncguard: allow", [(1, "SG003")]),
     ],
@@ -193,6 +198,8 @@ def test_unknown_words_come_with_the_nearest():
     assert note.message == "this comment allows nothing: there is no rule `nonzro`; did you mean `nonzero`?"
     note = settled("x.item()  # syncguard: allow[SG021] why", item(1)).notes[0]
     assert note.message.endswith("there is no rule `SG021`; did you mean `SG201`, which is reported here?")
+    note = settled("x.item()  # syncguard: allow[SG999] why", item(1), active=frozenset(("SG001", "SG003"))).notes[0]
+    assert "reported here" not in note.message
     note = settled("x = 1  # syncguard: alow[item] why").notes[0]
     assert note.message == "this comment allows nothing: `alow` is not understood; did you mean `allow`?"
 

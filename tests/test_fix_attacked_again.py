@@ -183,3 +183,10 @@ def test_a_file_that_speaks_of_torchscript_is_written_for_it():
     note = "    # TorchScript knows no `tolist`\n"
     assert rewritten(HEAD + "def f(x: torch.Tensor):\n    x = x.float()\n" + body) is not None
     assert rewritten(HEAD + "def f(x: torch.Tensor):\n    x = x.float()\n" + note + body) is None
+
+
+@pytest.mark.parametrize("sort", ["sorted(xs, key={})", "max(xs, key={})", "min(*xs, key={})"])
+def test_what_is_compared_is_no_tensor(sort):
+    program = HEAD + "def f(n):\n    xs = [torch.rand(n, device='cuda') for _ in range(n)]\n    return "
+    program += sort.format("lambda v: v.mean().item()") + "\n"
+    assert fixes(program, "keep-tensor") == []

@@ -48,7 +48,7 @@ class Comments:
 
     def _reach(self, name: str) -> Reach:
         text = "".join(linecache.getlines(name))
-        if "syncguard:" not in text:
+        if "syncguard" not in text.lower():
             return ()
         from syncguard.read import allow
         from syncguard.read.source import FileNote, Source

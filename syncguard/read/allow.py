@@ -15,7 +15,11 @@ from syncguard.read.source import Source
 from syncguard.selection import expand
 from syncguard.terms import Finding, Rule, Site
 
-COMMENT = re.compile(r"#\s*syncguard:\s*(?P<verb>[\w-]+)\s*(?P<open>\[(?P<rules>[^\]#]*)(?P<close>\]?))?(?P<reason>.*)")
+COMMENT = re.compile(
+    r"#\s*(?i:syncguard)(?P<colon>:?)\s*(?P<verb>[\w-]+)\s*(?P<open>\[(?P<rules>[^\]#]*)(?P<close>\]?))?(?P<reason>.*)"
+)
+NAMES = ("syncguard", "SyncGuard", "Syncguard")  # as people write it in a comment
+CODE = re.compile(r"(?i:sg)\d*")
 VERBS = ("allow", "allow-file")
 HERE = ", which is reported here"
 # The parts of a compound statement that are statements themselves.
@@ -44,7 +48,7 @@ class Allowed(msgspec.Struct, frozen=True):
 def settle(source: Source, findings: tuple[Finding, ...], rules: Iterable[Rule], active: frozenset[str]) -> Allowed:
     """What the comments of a file leave of all its findings, whatever their heat, not yet moved into notebook cells.
     `active` are the codes that are on here: no comment is called unused for any other."""
-    if "syncguard:" not in source.text:
+    if not any(name in source.text for name in NAMES):
         return Allowed(findings)
     rules = tuple(rules)
     allows = comments(source)
@@ -61,7 +65,7 @@ def settle_more(
     """What the comments leave of findings that became known later; as notes, what was found before without the words
     that were called unused and are of use now.
     """
-    if "syncguard:" not in source.text:
+    if not any(name in source.text for name in NAMES):
         return Allowed(findings, notes=before)
     allows = comments(source)
     spans = statements(source.text) if allows else ()
@@ -159,17 +163,24 @@ def _first(node: ast.AST) -> int:
 
 
 def _allow(path: str, match: re.Match[str], line: int, column: int) -> Iterator[Allow]:
-    verb = match["verb"]
+    verb = match["verb"].lower()
     start = column + match.start() + 1
     site = Site(path, line, start, line, start + len(match[0].rstrip()))
-    words = tuple(dict.fromkeys(word for word in re.split(r"[\s,]+", match["rules"] or "") if word))
+    words = tuple(dict.fromkeys(_word(word) for word in re.split(r"[\s,]+", match["rules"] or "") if word))
     reason = re.split(r"\s#\s", match["reason"])[0].strip(" \t:-")
-    if verb in VERBS:
+    if verb in VERBS and not match["colon"]:
+        if match["open"]:
+            yield Allow(site, verb, words, reason, f"it has no colon: `syncguard: {verb}[...]`")
+    elif verb in VERBS:
         closed = "" if match["close"] or not match["open"] else "its bracket is not closed"
         yield Allow(site, verb, words, reason, closed or ("" if words else "it names no rule"))
-    elif match["open"]:
+    elif match["open"] and match["colon"]:
         yield Allow(site, verb, words, reason, f"`{verb}` is not understood{like(verb, VERBS)}")
     # Anything else after the colon is prose.
+
+
+def _word(word: str) -> str:
+    return word.upper() if CODE.fullmatch(word) else word
 
 
 def _within(finding: Finding, spans: tuple[Span, ...]) -> bool:
@@ -187,11 +198,12 @@ def _notes(
     if allow.fault:
         yield house.finding("SG003", allow.site, reason=allow.fault)
         return
+    shown = [finding for finding in kept if finding.code in active]
     for word in allow.words:
         codes = expand(word, rules)
         if not codes:
             yield house.finding(
-                "SG003", allow.site, reason=f"there is no rule `{word}`{_meant(word, spans, kept, rules)}"
+                "SG003", allow.site, reason=f"there is no rule `{word}`{_meant(word, spans, shown, rules)}"
             )
         elif spans and codes & active and (allow, word) not in used:
             yield house.finding("SG001", allow.site, word=word)

@@ -37,7 +37,7 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return Proposal("safe", "writes the element from the device", (edit,))
     if read.dtype in ("int", "bool") and not isinstance(region.small(read.whole), cst.AugAssign):
         return None  # more likely a size or an index than a measure
-    if _entry(read) or among(read.whole, region, known):
+    if _entry(read) or among(read.whole, region, known) or sorts(read.whole, region):
         return None
     match read.tensor:
         case cst.Call(func=cst.Attribute(attr=cst.Name(value=name))) if name in WHOLE and not read.dtype:
@@ -53,6 +53,13 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         return Proposal("unsafe", message, (edit, *anew(region.small(read.whole), region, known)))
     statement = region.small(read.whole)
     return passed_on(read, statement, edit, region, known) if isinstance(statement, cst.Assign) else None
+
+
+def sorts(node: cst.CSTNode, region: Region) -> bool:
+    """Whether a value is what a `key=` gives of each item: tensors that are compared wait each time."""
+    scope = region.scope(node)
+    held = region.parent(scope)
+    return isinstance(scope, cst.Lambda) and isinstance(held, cst.Arg) and held.keyword is not None
 
 
 def handed(node: cst.BaseExpression, region: Region) -> bool:
