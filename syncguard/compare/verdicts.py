@@ -17,6 +17,8 @@ from syncguard.terms import Fact, Finding
 UNSEEN = frozenset("SG210 SG303 SG306 SG404 SG901 SG902 SG903".split())
 # Judgements that inference makes of a plain hazard by what surrounds it: a run sees the plain one.
 REFINED = frozenset("SG205 SG209 SG304 SG305 SG405".split())
+# A wait that somebody wrote down: `check` knows it by its name, and is silent where it is right, beside a clock say.
+ASKED_FOR = frozenset(("SG401",))
 WITHIN = " waits for"  # how the last reason of a finding ends that is told at a call
 UNPREDICTED = "unpredicted"  # the hazard of what has no row
 SAME_PLACE, INSIDE, SAME_LINES = 3, 2, 1
@@ -119,10 +121,10 @@ def within(finding: Finding) -> Fact | None:
 def missed(wait: Wait, record: Record) -> bool:
     """Whether a wait that nobody predicted should have been: one that is allowed or only in setup need not be.
 
-    Nor need one whose hazard no rule judges, so that `check` is silent on purpose; a call without a row has none. One
+    Nor need one that is asked for, nor one whose hazard no rule judges, so that `check` is silent on purpose; a call without a row has none. One
     that depends on sizes, or on a layout, no reader of the source could have told.
     """
-    judged = bool(wait.code) or wait.hazard == UNPREDICTED
+    judged = (bool(wait.code) and wait.code not in ASKED_FOR) or wait.hazard == UNPREDICTED
     return judged and not wait.allowed and when(wait, record.steps) != "setup"
 
 
