@@ -121,8 +121,8 @@ def within(finding: Finding) -> Fact | None:
 def missed(wait: Wait, record: Record) -> bool:
     """Whether a wait that nobody predicted should have been: one that is allowed or only in setup need not be.
 
-    Nor need one that is asked for, nor one whose hazard no rule judges, so that `check` is silent on purpose; a call without a row has none. One
-    that depends on sizes, or on a layout, no reader of the source could have told.
+    Nor need one that is asked for, nor one whose hazard no rule judges, so that `check` is silent on purpose; a call
+    without a row has none. One that depends on sizes, or on a layout, no reader of the source could have told.
     """
     judged = (bool(wait.code) and wait.code not in ASKED_FOR) or wait.hazard == UNPREDICTED
     return judged and not wait.allowed and when(wait, record.steps) != "setup"
