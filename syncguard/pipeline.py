@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from syncguard import pack
+from syncguard.across.allowed_there import allowed_there
 from syncguard.across.callers import with_callers
 from syncguard.across.elsewhere import elsewhere
 from syncguard.across.ends import End, Memory, memory_of
@@ -177,6 +178,7 @@ def together(
     files.expect((path, calls.get(path, ())) for path in sorted(told))
     made = templates(told | leading, files, rules.places)
     examined = with_callers(alone, sources, around.tellers, rules.rules, made.made_into)
+    examined = allowed_there(examined, around.tellers, files, rules.rules)
     if not made.made_into.keys().isdisjoint(leading):  # what stands in a template calls nothing, and passes nothing
         calls = {path: functions for path, functions in calls.items() if path not in made.made_into}
         callers = callers_in(calls)
@@ -279,7 +281,7 @@ def examine(
     found = [known[source.path] for source in sources], Around(tellers, calls, words)
     saves = bool(fresh) and not texts and before is None
     plain = not (remembers or texts or before or fixes)
-    memory = memory_of(file, state, fresh, [*(source.path for source in sources), *sorted(calls)]) if plain else None
+    memory = memory_of(file, state, fresh, [source.path for source in sources], sorted(calls)) if plain else None
     if not (saves or remembers):
         return *found, "", None, memory
     more = store.grown(state, map(without_fixes, fresh), interfaces)

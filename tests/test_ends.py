@@ -115,6 +115,17 @@ def test_a_file_that_a_package_takes_in_holds_no_tests(top: Path, monkeypatch: p
     assert [finding.heat for finding in told(top)] == ["amortized", "cold"]
 
 
+def test_a_part_of_the_files_is_told_by_itself(top: Path) -> None:
+    """Also where those that are checked come before those that are remembered, as in the whole."""
+    put(top, "pkg/use.py", "import torch\n\n\ndef use(x: torch.Tensor):\n    return x.tolist()\n")
+    settings = config.load([str(top)], {"heat": "all", "cache_dir": str(top / "kept")}, isolated=True)
+    whole = told(top)
+    assert [Path(finding.site.path).name for finding in whole] == ["net.py", "use.py"]
+    for name in ("net.py", "use.py", "", "use.py", "net.py", "flags.py", "", "net.py"):
+        found = pipeline.check([str(top / "pkg" / name)], settings).findings
+        assert [*found] == [finding for finding in whole if finding.site.path.endswith(name)]
+
+
 @pytest.mark.parametrize("damage", [b"", b"\0" * 400, None])
 def test_what_is_damaged_is_asked_again(top: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes | None) -> None:
     told(top)

@@ -74,11 +74,15 @@ class Memory(msgspec.Struct, frozen=True):
             return
 
 
-def memory_of(file: Path, state: State, fresh: Iterable[Examined], paths: Iterable[str]) -> Memory:
-    """Where the end of a check of these files is kept, beside the table of a state to which it added what is fresh."""
+def memory_of(
+    file: Path, state: State, fresh: Iterable[Examined], checked: Iterable[str], around: Iterable[str]
+) -> Memory:
+    """Where the end of a check of some files is kept, of which others around them are remembered, beside the table of a
+    state to which it added what is fresh."""
     runs = {path: (kept.digest, kept.run) for path, kept in state.table.examined.items()}
     runs |= {one.note.path: (one.digest, state.run) for one in fresh}
-    return Memory(file.with_suffix(ENDS), digest(repr([(path, runs.get(path)) for path in paths])))
+    told = [[(path, runs.get(path)) for path in paths] for paths in (checked, around)]
+    return Memory(file.with_suffix(ENDS), digest(repr(told)))
 
 
 def _is_so(kept: Kept, files: Files, places: Places) -> bool:

@@ -19,7 +19,6 @@ UNSEEN = frozenset("SG210 SG303 SG306 SG404 SG901 SG902 SG903".split())
 REFINED = frozenset("SG205 SG209 SG304 SG305 SG405".split())
 # A wait that somebody wrote down: `check` knows it by its name, and is silent where it is right, beside a clock say.
 ASKED_FOR = frozenset(("SG401",))
-WITHIN = " waits for"  # how the last reason of a finding ends that is told at a call
 UNPREDICTED = "unpredicted"  # the hazard of what has no row
 SAME_PLACE, INSIDE, SAME_LINES = 3, 2, 1
 Lines = Callable[[str], Sequence[str]]
@@ -114,8 +113,9 @@ def led(
 
 def within(finding: Finding) -> Fact | None:
     """The line of another file that waits, where the finding is told at the call that leads there."""
-    last = finding.because[-1] if finding.because else None
-    return last if last is not None and last.path and last.text.endswith(WITHIN) else None
+    from syncguard.infer.tell import told_at_call  # where there are findings, what made them is at hand
+
+    return told_at_call(finding)
 
 
 def missed(wait: Wait, record: Record) -> bool:

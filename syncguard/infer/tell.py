@@ -11,7 +11,7 @@ from syncguard.infer.domain.values import LINKS, Why
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Sighting
 from syncguard.read.core import At
-from syncguard.terms import Confidence, Fact, Site, Sync
+from syncguard.terms import Confidence, Fact, Finding, Site, Sync
 
 SURENESS: Final[dict[int, Confidence]] = {POSSIBLE: "possible", LIKELY: "likely", CERTAIN: "certain"}
 Texts = Callable[[str], Sequence[str]]
@@ -20,6 +20,7 @@ HEADER: Final = re.compile(r"(\s*)(?:async\s+)?def\b")
 TAIL: Final = 24  # of what is longer, the end that is shown: what a chain of calls and indices comes to
 FACTS: Final = 6
 SHORT: Final = 4  # of two chains, each
+WITHIN: Final = " waits for"  # how the last reason of a finding ends that is told at a call
 TO_DEVICE: Final = ("copy-to-device", "host-index")  # what waits for what is on the host
 
 
@@ -33,6 +34,12 @@ def sync_of(sighting: Sighting, routine: Routine, text_of: Texts) -> Sync:
         reasons(sighting, text_of, path), SURENESS[sighting.sure], routine.qualname,
         sighting.context.gate,
     )  # fmt: skip
+
+
+def told_at_call(finding: Finding) -> Fact | None:
+    """The line of another file that waits, where a finding is told at the call that leads there."""
+    last = finding.because[-1] if finding.because else None
+    return last if last is not None and last.path and last.text.endswith(WITHIN) else None
 
 
 def site(path: str, at: At, lines: Sequence[str]) -> Site:
