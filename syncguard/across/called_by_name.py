@@ -22,7 +22,7 @@ from syncguard.pack.places import Places
 from syncguard.terms import Fact
 
 MOST: Final = 12  # places that ask for a name, and files that have it
-DEEPEST: Final = 3  # functions that ask for one another
+DEEPEST: Final = 6  # functions that ask for one another
 
 Calls = Mapping[str, tuple[Function, ...]]
 Options = Mapping[Where, tuple[Fact, ...]]
@@ -46,7 +46,7 @@ class CalledByName:
         self._functions = {(path, f.name): f for path, functions in calls.items() for f in functions}
         self._makers = namers(calls)
         self._met: dict[tuple[str, str], list[Mention] | None] = {}  # where a package names something, if not often
-        self._told: dict[Where, tuple[Fact, ...]] = {}
+        self._told: dict[tuple[Where, int], tuple[Fact, ...]] = {}
         self._plain: dict[Where, bool] = {}  # classes
         todo = {*asked}
         for _ in range(DEEPEST):  # each file is looked at once for all that are as many calls away
@@ -54,7 +54,7 @@ class CalledByName:
 
     def of(self, where: Where) -> tuple[Fact, ...]:
         """These options of a function; none where something may ask for it whatever is set."""
-        return tuple([replace(fact, text=f"{SEEN}{fact.text}") for fact in self._of(where)])
+        return tuple([replace(fact, text=f"{SEEN}{fact.text}") for fact in self._of(where, 0)])
 
     def _meet(self, asked: Iterable[Where], places: Places) -> set[Where]:
         """Look up where some functions are asked for; the functions out that ask for them."""
@@ -84,12 +84,17 @@ class CalledByName:
                 return None
         return found
 
-    def _of(self, where: Where) -> tuple[Fact, ...]:
-        if where not in self._told:
-            self._told[where] = ()  # while we look, for those that ask for one another
-            told = self._by(self._own_name(where), where, class_of(where)) or self._by(*self._kept(where))
-            self._told[where] = told or self._by_calls(where)
-        return self._told[where]
+    def _of(self, where: Where, away: int) -> tuple[Fact, ...]:
+        """These options of a function that is so many calls away from who is asked about: no more than is looked up for
+        that one, whoever else is asked about."""
+        if away == DEEPEST:
+            return ()
+        key = where, away
+        if key not in self._told:
+            told = self._by(self._own_name(where), where, class_of(where), away)
+            told = told or self._by(*self._kept(where), away)
+            self._told[key] = told or self._by_calls(where, away)
+        return self._told[key]
 
     def _own_name(self, where: Where) -> frozenset[str]:
         function, method = self._functions.get(where), class_of(where)[1] == where[1].rpartition(".")[0] != ""
@@ -105,7 +110,7 @@ class CalledByName:
             return frozenset(), where, owner
         return names, where, holders.pop()
 
-    def _by(self, names: frozenset[str], where: Where, holder: Where) -> tuple[Fact, ...]:
+    def _by(self, names: frozenset[str], where: Where, holder: Where, away: int) -> tuple[Fact, ...]:
         """What all stands behind that asks for one of these names, as far as the object of a class, or anything, may
         have it."""
         every: list[tuple[Fact, ...]] = []
@@ -113,7 +118,7 @@ class CalledByName:
             met = self._met.get((self._files.home(where[0]), name))
             if met is None:
                 return ()
-            around = [self._around(mention, name, where, holder) for mention in met]
+            around = [self._around(mention, name, where, holder, away) for mention in met]
             every += [told for told in around if told is not None]
         return common(every)
 
@@ -130,17 +135,17 @@ class CalledByName:
             return []
         return [entry for entry in self._callers.get(where, ()) if entry[0] != where]
 
-    def _by_calls(self, where: Where) -> tuple[Fact, ...]:
+    def _by_calls(self, where: Where, away: int) -> tuple[Fact, ...]:
         """What all calls of such a function stand behind."""
-        return common([self._behind_all(caller, call.options) for caller, _, call in self._entries(where)])
+        return common([self._behind_all(caller, call.options, away) for caller, _, call in self._entries(where)])
 
-    def _behind_all(self, asking: Where, own: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    def _behind_all(self, asking: Where, own: tuple[Fact, ...], away: int) -> tuple[Fact, ...]:
         """What a place in a function stands behind that itself has some options."""
         outer = [fact for fact in self._behind.get(asking, ()) if not fact.text.startswith(IN_FILE)]
-        outer = outer or [*(self._of(asking) if not own else ())]
+        outer = outer or [*(self._of(asking, away + 1) if not own else ())]
         return tuple([_plain(fact, asking[0]) for fact in (*outer, *own)])
 
-    def _around(self, at: Mention, name: str, where: Where, holder: Where) -> tuple[Fact, ...] | None:
+    def _around(self, at: Mention, name: str, where: Where, holder: Where, away: int) -> tuple[Fact, ...] | None:
         """What a place stands behind; () of one that may be reached whatever is set, None where another is meant."""
         function = innermost(self._calls.get(at.path, ()), at.line)
         if function is None or not at.line:
@@ -149,7 +154,7 @@ class CalledByName:
         if last_part(function.name) == name or self._binds(at, name) or self._of_another(at, class_of(asking), holder):
             return None
         own = next((one.options for one in function.asking if one.name == name), ())
-        return self._behind_all(asking, own)
+        return self._behind_all(asking, own, away)
 
     def _binds(self, at: Mention, name: str) -> bool:
         """Whether a line gives an object something of this name, or adds something to that."""
