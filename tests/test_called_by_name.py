@@ -164,3 +164,37 @@ class Engine:
 def test_what_is_defined_in_a_function_is_there_only_where_that_is_called(call: str, told: list[str]) -> None:
     files = {"pkg/__init__.py": "", "pkg/draws.py": PATCH, "pkg/uses.py": ENGINE.format(call=call)}
     assert [fact.text for fact in found(files)["pkg/draws.py"].options] == told
+
+
+HELD = """
+import torch
+
+
+class Held{n}(torch.nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def mix_{n}(self, x: torch.Tensor):
+        return {body}
+"""
+
+
+def chain(length: int, *waiting: int) -> list[str]:
+    """The options of the wait of a method, which others ask for by its name one behind the other, the last behind an
+    option; some of them wait, too."""
+    files = {"pkg/__init__.py": ""}
+    for n in range(length):
+        body = f"self.inner.mix_{n - 1}({'x.unique()' if n in waiting else 'x'})" if n else "x.nonzero()"
+        files[f"pkg/held_{n}.py"] = HELD.format(n=n, body=body)
+    use = f"if kind == 'mesh':\n            x = self.renderer.mix_{length - 1}(x)".replace("'", '"')
+    files["pkg/uses.py"] = USES.format(use=use)
+    return [fact.text for fact in found(files)["pkg/held_0.py"].options]
+
+
+@pytest.mark.parametrize("length", range(2, 10))
+def test_who_else_is_asked_about_changes_nothing(length: int) -> None:
+    alone = chain(length)
+    assert (alone == [MESH]) is (length <= 6)
+    for other in range(1, length):
+        assert chain(length, other) == alone
