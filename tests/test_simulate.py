@@ -658,3 +658,27 @@ def test_two_ranks(tmp_path: Any) -> None:
     said = sorted(line for line in done.stdout.splitlines() if line.startswith("rank "))
     rest = "36.0 ['torch.distributed.barrier', 'torch.Tensor.cpu'] ['torch.distributed: gloo ran in place of nccl']"
     assert said == [f"rank {rank} {rest}" for rank in (0, 1)], done.stderr
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda x, n: torch.nn.utils.rnn.pack_padded_sequence(x, n, enforce_sorted=False), "1D CPU int64 tensor"),
+        (lambda x, n: torch.nn.utils.rnn.pack_padded_sequence(x, n.cpu(), enforce_sorted=False), ""),
+        (lambda x, n: torch.tensor_split(x, n), "to be on cpu"),
+        (lambda x, n: x.tensor_split(indices=(1, 2)), ""),
+        (lambda x, n: x.apply_(lambda one: one + 1), "only implemented on CPU"),
+        (lambda x, n: x.cpu().apply_(lambda one: one + 1), ""),
+        (lambda x, n: x.map_(x, lambda one, other: one), "only implemented on CPU"),
+        (lambda x, n: torch.histogram(x, 4), "'CUDA' backend"),
+        (lambda x, n: torch.histogram(x.cpu(), 4), ""),
+        (lambda x, n: torch.histc(x, 4), ""),
+    ],
+)  # fmt: skip
+def test_what_only_the_host_computes_is_refused(simulation, call, said) -> None:
+    x, lengths = torch.ones(3, 2, 4, device=CUDA), torch.tensor([3, 2], device=CUDA)
+    if not said:
+        call(x, lengths)
+        return
+    with pytest.raises((RuntimeError, NotImplementedError), match=said):
+        call(x, lengths)

@@ -36,11 +36,12 @@ def allowed_there(
     reasons: dict[Finding, str] = {}
     used: dict[str, list[Finding]] = {}
     for path, comments in reach.items():
-        words = set()
+        words: set[tuple[allow.Allow, str]] = set()
         for finding in led[path]:
             _, covered, spoken = allow.apply((_there(finding),), comments, rules)
             words |= spoken
-            reasons |= {finding: one.allowed for one in covered}
+            if covered:
+                reasons[finding] = covered[0].allowed
         used[path] = [house.finding("SG001", comment.site, word=word) for comment, word in words]
     return [_with(one, reasons, used.get(one.note.path, ())) for one in examined]
 

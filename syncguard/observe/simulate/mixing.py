@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from syncguard.observe.simulate import host_only
 from syncguard.observe.simulate.marks import CUDA, DEVICE, HOST, mark, move, place, tensors
 
 Check = Callable[[tuple[Any, ...]], None]
@@ -105,6 +106,8 @@ def shaped(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def packed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Packing and padding: the data stay where they were, how many there are of each length is for the host."""
+    if getattr(func, "__name__", "") == "_pack_padded_sequence":
+        host_only.lengths(args[1])
     data, counts = func(*args, **kwargs)
     return mark(data, place(args[0])), move(counts, HOST)
 

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from syncguard.observe.simulate import backward, lacking, mixing, moves
+from syncguard.observe.simulate import backward, host_only, lacking, mixing, moves
 from syncguard.observe.simulate.later import stepped_over
 from syncguard.observe.simulate.marks import (
     DEVICE,
@@ -177,6 +177,7 @@ class Device(TorchFunctionMode):
         copies = moves.copies_data(name)
         again = backward.again(name, verdict.later(row), row.args if row is not None else ())
         sizes = any(wait.hazard == "tensor-as-size" for wait in waits)
+        refuses = host_only.refusal_of(name)
         one = name in ONE  # of more than one element, it raises before it waits: argument parsers try this
 
         def call(func: Any, types: Any, args: Call, kwargs: dict[str, Any]) -> Any:
@@ -190,6 +191,8 @@ class Device(TorchFunctionMode):
                 where = mixing.settled(check, sizes, args)
             if where == DEVICE and world.lost:
                 world.reach()
+            if refuses is not None and where == DEVICE:
+                refuses(args, kwargs)
             if kwargs:
                 fitting(copies, args, kwargs, where)
             told: tuple[str, ...] = ()
