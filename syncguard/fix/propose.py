@@ -20,6 +20,7 @@ from syncguard.fix.locate import Locator, Unanchored, Unparsed
 from syncguard.fix.recipe import Proposal, Unfit, recipe
 from syncguard.fix.region import Region
 from syncguard.fix.width import alike, narrowed
+from syncguard.infer.branches.stepping import CAPTURED
 from syncguard.infer.home import Home
 from syncguard.infer.project import World
 from syncguard.pack import Pack
@@ -60,7 +61,9 @@ def fixed(finding: Finding, names: tuple[str, ...], region: Region, known: Known
         if proposal is not None and rebinds(proposal, node, region) and (by := peeked(node, region, known)):
             message = f"{proposal.message}; `{by}` may see the variables, of which some hold something else"
             proposal = replace(proposal, tier="unsafe", message=message)
-        fix = settled(name, proposal, source) if proposal is not None and not misread(proposal, source) else None
+        if proposal is not None and (misread(proposal, source) or uncaptured(proposal, finding)):
+            continue
+        fix = settled(name, proposal, source) if proposal is not None else None
         if fix is not None:
             found.setdefault(fix.tier, fix)
             resort = proposal is not None and proposal.resort
@@ -108,6 +111,16 @@ SCRIPTS = re.compile(r"\btorch\.jit\b|\bfrom torch import [^\n]*\bjit\b|torchscr
 def misread(fix: Proposal, source: Source) -> bool:
     """Whether a fix writes what TorchScript cannot read into a file that speaks of it: it may be scripted elsewhere."""
     return any(UNSCRIPTED.search(edit.text) for edit in fix.edits) and bool(SCRIPTS.search(source.text))
+
+
+# What a graph would do again at each replay with memory that is somebody else's by then, or cannot do at all.
+UNCAPTURED = re.compile(r"\bpin_memory\b|\bnon_blocking\b|\.tolist\(|\bsynchronize\b")
+
+
+def uncaptured(fix: Proposal, finding: Finding) -> bool:
+    """Whether a fix writes what no CUDA graph may hold where one is captured."""
+    captured = any(fact.text == CAPTURED or "make_graphed" in fact.text for fact in finding.hot_path)
+    return captured and any(UNCAPTURED.search(edit.text) for edit in fix.edits)
 
 
 def settled(name: str, proposal: Proposal, source: Source) -> Fix | None:

@@ -16,6 +16,7 @@ from syncguard.read.tags import ATTR, BIND, CALL, CONST, LOOP, NAME, RUN, WITH
 from syncguard.read.walk import walk
 
 FEEDS: Final = "the loop feeds"
+CAPTURED: Final = "a CUDA graph captures what stands here"
 
 
 def step_reason(node: core.Loop, iterated: Value, frame: Frame) -> str:

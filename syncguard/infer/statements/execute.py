@@ -14,7 +14,7 @@ from syncguard.infer.branches.keyed import paired
 from syncguard.infer.branches.narrow import narrowed
 from syncguard.infer.branches.receivers import taken
 from syncguard.infer.branches.remembers import recalled
-from syncguard.infer.branches.stepping import epochs, step_reason, waits_for_people
+from syncguard.infer.branches.stepping import CAPTURED, epochs, step_reason, waits_for_people
 from syncguard.infer.domain.lattice import join_all, same
 from syncguard.infer.domain.sureness import LIKELY
 from syncguard.infer.domain.values import (
@@ -24,6 +24,7 @@ from syncguard.infer.domain.values import (
     UNKNOWN,
     Call,
     Host,
+    Named,
     Value,
     options,
 )
@@ -41,7 +42,7 @@ from syncguard.infer.statements.refills import refill
 from syncguard.infer.statements.sides import Side, meet, sides_of
 from syncguard.read import core
 from syncguard.read.core import At, Node
-from syncguard.read.tags import ATTR, BRING, CONST, DO, FUNCTION, LEAVE, LOOP
+from syncguard.read.tags import ATTR, BRING, CALL, CONST, DO, FUNCTION, LEAVE, LOOP, NAME
 from syncguard.read.walk import walk
 
 ROUNDS: Final = 4  # passes over a loop body before what it binds is taken as settled
@@ -243,8 +244,14 @@ def within(node: core.With, frame: Frame) -> None:
             assign(target, yielded(entered), frame)
         if type(value) is Host and value.kind.startswith("device:"):
             frame.world.default_device = value.kind[7:]
-    start = dict(frame.env)
+    start, surrounding = dict(frame.env), frame.context
+    if any(_captures(context, frame) for context, _ in node.items):
+        test = core.Do("truth", (core.Const(True, node.at),), node.at)  # as often as it is replayed
+        captured = core.Loop(test, None, None, node.body, (), frozenset(), node.at)
+        frame.surround(loops=(*surrounding.loops, Step(captured, CAPTURED)))
     run(node.body, frame)
+    if frame.context.loops is not surrounding.loops:
+        frame.context = surrounding
     dead = not alive(frame)
     if dead:
         frame.env = start
@@ -254,6 +261,12 @@ def within(node: core.With, frame: Frame) -> None:
     if dead:
         frame.env = Dead()
     frame.world.default_device = default
+
+
+def _captures(context: Node, frame: Frame) -> bool:
+    """Whether a `with` records what stands in it as a CUDA graph, where nothing may wait."""
+    made = quiet_value(context.fn, frame) if type(context) is CALL and type(context.fn) in (NAME, ATTR) else UNKNOWN
+    return type(made) is Named and made.name in frame.world.places.tables["cold"]["captures"]
 
 
 def leave(node: core.Leave, frame: Frame) -> None:
