@@ -59,6 +59,7 @@ class Report(msgspec.Struct, frozen=True):
     rules: tuple[Rule, ...] = ()  # that there are
     hot_loops: int = 0
     left_out: int = 0  # findings that run too seldom for what is asked for
+    hot_alone: bool = False  # whether what may be hot is left out, too
     doubted: int = 0  # likely ones, where only what is certain is asked for
     faults: tuple[str, ...] = ()  # the tracebacks of errors of ours: each left one file unchecked
 
@@ -139,6 +140,7 @@ def checked(
         hot_loops=sum(one.hot_loops for one in examined),
         hot=sum(one.hot for one in examined) + end.hot,
         left_out=sum(wanted.leaves_out(finding) for items in end.findings for finding in items),
+        hot_alone=config.heat == "hot",
         doubted=sum(wanted.doubts(finding) for items in end.findings for finding in items),
         allowed=tuple(finding for items in end.allowed for finding in shown(items)),
         warnings=(warning,) if warning else warnings,

@@ -277,7 +277,7 @@ def test_a_program_that_ends_at_once_is_reported_all_the_same(ends):
         ran("-m", "syncguard", "run", *quiet, "--html", "run.html", "prog.py") for quiet in ((), ("-q",))
     )
     assert with_one[0] == without[0] == {"4": 4, "M": -signal.SIGTERM, "0": 0}[ends[-2]]
-    assert "The host never waits." in with_one[2]
+    assert "Nothing was on the device, so nothing waited for it." in with_one[2]
     assert without[2] == ""
     assert Path("run.html").is_file()
 

@@ -31,6 +31,7 @@ class Counts(msgspec.Struct, frozen=True):
     stale: int = 0
     hot_loops: int = 0
     left_out: int = 0
+    hot_alone: bool = False
     doubted: int = 0
 
 
@@ -56,6 +57,7 @@ def counts(report: Report) -> Counts:
         len(report.stale),
         report.hot_loops,
         report.left_out,
+        report.hot_alone,
         report.doubted,
     )
 
@@ -69,7 +71,7 @@ def closing(report: Report) -> str:
     if seen.allowed:
         found += f", {seen.allowed:,} allowed"
     if seen.left_out:
-        found += f", {seen.left_out:,} left out that run seldom (--heat all)"
+        found += f", {seen.left_out:,} left out that {'are not hot' if seen.hot_alone else 'run seldom'} (--heat all)"
     if seen.doubted:
         found += f", {seen.doubted:,} that are only likely (--confidence likely)"
     parts = [f"{plural(seen.read, 'file')} read"]

@@ -86,6 +86,8 @@ def waiting(record: Record) -> str:
     found = [row for row in rows(record) if row.group in ("step", "run")]
     often = sum(row.often for row in found)
     if not found:
+        if not record.machine.used and not record.waits:
+            return "Nothing was on the device, so nothing waited for it."
         others = len(record.waits)
         return "The host waits in no step." if record.steps.counted and others else "The host never waits."
     lines = len({where(row.place) for row in found})
