@@ -578,6 +578,21 @@ CASES = [
                 print(y.cpu())
     """),
     ("SG204", "filtered", """
+        def f(x: torch.Tensor, end):
+            kept = []
+            for at, one in enumerate(x):
+                if one == end:
+                    kept.append(at)
+            return kept
+    """),
+    ("SG204", "", """
+        def f(x: torch.Tensor, end):
+            for one in x:
+                if one == end:
+                    x = x + 1
+            return x
+    """),
+    ("SG204", "filtered", """
         def f(x: torch.Tensor, low):
             return [y for y in x if y > low]
     """),

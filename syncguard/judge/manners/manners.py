@@ -25,6 +25,7 @@ from syncguard.read.tags import (
     COMP,
     DO,
     FUNCTION,
+    IF,
     INDEX,
     NAME,
     RUN,
@@ -36,6 +37,7 @@ from syncguard.terms import BACKWARD, SETUP
 
 KEPT: Final = re.compile(r"[A-Za-z_]\w*(\.\w+)*(\[[^()]*\])?")  # what can be kept: no call
 DEVIATION: Final = "deviation-check"
+COLLECTS: Final = frozenset(("append", "add", "extend", "insert", "appendleft"))  # what puts something into what Python keeps
 BATCHES: Final = frozenset(("batch", "pinned batch", "part"))
 
 
@@ -212,12 +214,20 @@ def element(place: Place) -> bool:
 
 
 def filtered(place: Place) -> bool:
-    """It sorts out the elements of a tensor in a comprehension."""
+    """It sorts out the elements of a tensor in a comprehension, or in a loop that puts them into a list."""
     at = place.sighting.at
-    return any(why.text == "iterate" for why in place.causes) and any(
+    if not any(why.text == "iterate" for why in place.causes):
+        return False
+    return any(type(part) is IF and not part.orelse and all(map(collects, part.body)) for part in place.tests()) or any(
         type(part) is COMP and any(around(test.at, at) for _, _, tests in part.clauses for test in tests)
         for part in place.pieces()
     )
+
+
+def collects(node: Node) -> bool:
+    """Whether a statement puts something into what Python keeps."""
+    call = node.value if type(node) is RUN else None
+    return type(call) is CALL and type(call.fn) is ATTR and call.fn.name in COLLECTS
 
 
 def updated(place: Place) -> bool:
