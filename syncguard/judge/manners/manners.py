@@ -37,7 +37,7 @@ from syncguard.terms import BACKWARD, SETUP
 
 KEPT: Final = re.compile(r"[A-Za-z_]\w*(\.\w+)*(\[[^()]*\])?")  # what can be kept: no call
 DEVIATION: Final = "deviation-check"
-COLLECTS: Final = frozenset(("append", "add", "extend", "insert", "appendleft"))  # what puts something into what Python keeps
+COLLECTS: Final = frozenset(("append", "add", "extend", "insert", "appendleft"))  # into what Python keeps
 BATCHES: Final = frozenset(("batch", "pinned batch", "part"))
 
 
