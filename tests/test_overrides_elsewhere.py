@@ -195,3 +195,56 @@ def test_a_method_that_is_taken_from_another_class_is_no_override_of_the_file(tm
     base = BASE.format(declared="def top(self, x):\n        raise NotImplementedError", asked="self.top(x)")
     below = "from .base import Base\nfrom .other import Other\n\nclass Below(Base):\n    top = Other.top\n"
     assert found(tmp_path, base=base, other=TAKEN, below=below) == []
+
+
+TRAINER = """
+class Trainer:
+    def __init__(self, model, opt):
+        self.model, self.opt = model, opt
+
+    def loss(self, batch):
+        raise NotImplementedError
+
+    def show(self, batch):
+        return None
+
+    def fit(self, batches):
+        for batch in batches:
+            loss = self.loss(batch)
+            loss.backward()
+            self.opt.step()
+"""
+MINE = """import torch
+from .base import Trainer
+
+
+class Mine(Trainer):
+    def loss(self, batch):
+        out = self.model(batch)
+        if out.max() > 3:
+            out = out / 2
+        return self.scaled(out)
+
+    def scaled(self, out: torch.Tensor):
+        return out / out.sum().item()
+
+    def show(self, batch):
+        return torch.ones(3, device="cuda").tolist()
+
+
+def run(net: torch.nn.Linear, batches):
+    Mine(net.cuda(), None).fit(batches)
+"""
+
+
+def test_what_a_loop_of_the_class_above_calls_is_hot(tmp_path: Path) -> None:
+    for name, text in (("__init__", ""), ("base", TRAINER), ("mine", MINE)):
+        (tmp_path / f"{name}.py").write_text(text)
+    config = Config(heat="all", cache=False, root=str(tmp_path))
+    report = pipeline.check([str(tmp_path / "base.py"), str(tmp_path / "mine.py")], config)
+    heats = {finding.function: (finding.heat, [fact.text for fact in finding.hot_path]) for finding in report.findings}
+    assert heats["Mine.loss"] == (
+        "hot", ["the loop calls `backward`", "calls `Trainer.loss`", "`Mine.loss` overrides `Trainer.loss`"]
+    )  # fmt: skip
+    assert heats["Mine.scaled"][0] == "hot"
+    assert heats["Mine.show"][0] == "unknown"

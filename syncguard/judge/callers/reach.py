@@ -9,6 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from syncguard.infer.branches.ungiven import handed_about
+from syncguard.infer.domain.values import Call
 from syncguard.infer.functions.registries import kept_by
 from syncguard.infer.home import Home
 from syncguard.infer.routine import Routine
@@ -81,6 +82,7 @@ def functions_of(
                     steps=steps, leads=routine.steps > 0, loops=loops, started=begins, asking=asked,
                     brings=brings(routine, ways.world),
                     runs=tuple(_runs(routine, warm, places)),
+                    over=tuple(_over(routine)) if unknown else (),
                 )
             )  # fmt: skip
     return tuple(found)
@@ -109,6 +111,15 @@ def _runs(routine: Routine, warm: Warmth, places: Places) -> Iterator[Where]:
         stepping = any(any(loop.reason for loop in context.loops) for _, context in calls)
         if not stepping and (warm.heat != "hot" or all(around_what(routine, one, places) for _, one in calls)):
             yield callee.home.path, callee.qualname
+
+
+def _over(routine: Routine) -> Iterator[Where]:
+    """The methods of classes in other files that a method of no module overrides."""
+    owner = routine.owner
+    for base in owner.mro[1:] if owner is not None and not (owner.is_module or routine.closure) else ():
+        held = base.members.get(routine.name) if base.home is not routine.home else None
+        if type(held) is Call and held.routine.owner is base:
+            yield base.home.path, held.routine.qualname
 
 
 def shared_as(routine: Routine) -> str:
@@ -203,6 +214,19 @@ def reached(files: dict[str, tuple[Function, ...]], callers: Callers) -> dict[Wh
     cold = {(path, f.name): f for path, found in files.items() for f in found if f.heat == "unknown" or f.here}
     found: dict[Where, tuple[Fact, ...]] = {}
     entries = Entries(callers, found)
+    overriding: dict[Where, list[Where]] = {}
+    for where, function in cold.items():
+        for one in function.over:
+            overriding.setdefault(one, []).append(where)
+
+    def instead(where: Where, hot: tuple[Fact, ...]) -> Iterator[Where]:
+        """What an object of a class below has in the place of a method that its own file makes hot: `fit`, which that
+        has as well, asks for it."""
+        for one in overriding.get(where, ()):
+            if one not in found:
+                told = f"`{one[1]}` overrides `{where[1]}`"
+                found[one] = (*hot, Fact(told, cold[one].lines[0], one[0]))
+                yield one
 
     def follow(
         path: str, function: Function, hot: tuple[Fact, ...] | None, free: bool, whatever: bool
@@ -225,6 +249,9 @@ def reached(files: dict[str, tuple[Function, ...]], callers: Callers) -> dict[Wh
     late: list[tuple[str, Function, tuple[Fact, ...] | None]] = []  # what is given too little as yet
     for free, whatever in ((True, False), (True, True), (False, True)):
         queue = deque(found)
+        for path, function in calling:
+            if function.heat == "hot" and not (free and function.options):
+                queue.extend(instead((path, function.name), function.path))
         for path, function in calling:
             queue.extend(follow(path, function, function.path if function.heat == "hot" else None, free, whatever))
         while queue:
