@@ -197,7 +197,7 @@ def test_a_method_that_is_taken_from_another_class_is_no_override_of_the_file(tm
     assert found(tmp_path, base=base, other=TAKEN, below=below) == []
 
 
-TRAINER = """
+FITS = """
 class Trainer:
     def __init__(self, model, opt):
         self.model, self.opt = model, opt
@@ -214,7 +214,7 @@ class Trainer:
             loss.backward()
             self.opt.step()
 """
-MINE = """import torch
+FITTED = """import torch
 from .base import Trainer
 
 
@@ -238,7 +238,7 @@ def run(net: torch.nn.Linear, batches):
 
 
 def test_what_a_loop_of_the_class_above_calls_is_hot(tmp_path: Path) -> None:
-    for name, text in (("__init__", ""), ("base", TRAINER), ("mine", MINE)):
+    for name, text in (("__init__", ""), ("base", FITS), ("mine", FITTED)):
         (tmp_path / f"{name}.py").write_text(text)
     config = Config(heat="all", cache=False, root=str(tmp_path))
     report = pipeline.check([str(tmp_path / "base.py"), str(tmp_path / "mine.py")], config)

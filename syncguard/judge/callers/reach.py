@@ -214,19 +214,7 @@ def reached(files: dict[str, tuple[Function, ...]], callers: Callers) -> dict[Wh
     cold = {(path, f.name): f for path, found in files.items() for f in found if f.heat == "unknown" or f.here}
     found: dict[Where, tuple[Fact, ...]] = {}
     entries = Entries(callers, found)
-    overriding: dict[Where, list[Where]] = {}
-    for where, function in cold.items():
-        for one in function.over:
-            overriding.setdefault(one, []).append(where)
-
-    def instead(where: Where, hot: tuple[Fact, ...]) -> Iterator[Where]:
-        """What an object of a class below has in the place of a method that its own file makes hot: `fit`, which that
-        has as well, asks for it."""
-        for one in overriding.get(where, ()):
-            if one not in found:
-                told = f"`{one[1]}` overrides `{where[1]}`"
-                found[one] = (*hot, Fact(told, cold[one].lines[0], one[0]))
-                yield one
+    instead = overriding(cold)
 
     def follow(
         path: str, function: Function, hot: tuple[Fact, ...] | None, free: bool, whatever: bool
@@ -251,7 +239,9 @@ def reached(files: dict[str, tuple[Function, ...]], callers: Callers) -> dict[Wh
         queue = deque(found)
         for path, function in calling:
             if function.heat == "hot" and not (free and function.options):
-                queue.extend(instead((path, function.name), function.path))
+                more = [one for one in instead.get((path, function.name), ()) if one not in found]
+                found |= {one: above(function, path, one, cold[one]) for one in more}
+                queue.extend(more)
         for path, function in calling:
             queue.extend(follow(path, function, function.path if function.heat == "hot" else None, free, whatever))
         while queue:
@@ -261,6 +251,21 @@ def reached(files: dict[str, tuple[Function, ...]], callers: Callers) -> dict[Wh
                 again, late = late, []
                 queue.extend([where for one in again for where in follow(*one, free, whatever)])
     return found
+
+
+def overriding(functions: Mapping[Where, Function]) -> dict[Where, list[Where]]:
+    """What an object of a class below has in the place of a method, by that: what asks for it there, it has as well."""
+    found: dict[Where, list[Where]] = {}
+    for where, function in functions.items():
+        for one in function.over:
+            found.setdefault(one, []).append(where)
+    return found
+
+
+def above(function: Function, path: str, where: Where, own: Function) -> tuple[Fact, ...]:
+    """The path to what overrides a hot method of a file."""
+    hot = [replace(fact, path=fact.path or path) for fact in function.path]
+    return (*hot, Fact(f"`{where[1]}` overrides `{function.name}`", own.lines[0], where[0]))
 
 
 def _leads(function: Function) -> bool:
