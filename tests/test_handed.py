@@ -113,3 +113,63 @@ def test_each_loss_is_waited_for() -> None:
                 return after - before
     """)
     assert [(one.code, one.heat) for one in found] == [("SG201", "hot")] * 2
+
+
+DISTILL = """
+    import torch
+    from {library} import {base}
+
+    class Distill({base}):
+        def {method}(self, model, {name}, return_outputs=False):
+            labels = {name}["labels"]
+            out = model(**{name})
+            mask = labels != -100
+            return out.logits[mask].mean()
+"""
+
+
+@pytest.mark.parametrize(
+    ("library", "base", "method", "name", "found"),
+    [
+        ("transformers", "Trainer", "compute_loss", "inputs", ["SG102"]),
+        ("transformers", "Seq2SeqTrainer", "prediction_step", "inputs", ["SG102"]),
+        ("trl", "SFTTrainer", "training_step", "inputs", ["SG102"]),
+        ("transformers", "Trainer", "compute_loss", "rows", []),
+        ("transformers", "Trainer", "prepare", "inputs", []),
+        ("transformers", "TrainerCallback", "compute_loss", "inputs", []),
+    ],
+)
+def test_what_a_trainer_gives_a_step_is_on_the_device(
+    library: str, base: str, method: str, name: str, found: list[str]
+) -> None:
+    assert codes(DISTILL.format(library=library, base=base, method=method, name=name)) == found
+
+
+WATCH = """
+    import lightning as L
+
+    class Watch(L.Callback):
+        def {hook}(self, trainer, pl_module, outputs, batch, batch_idx):
+            found = {read}
+            if found > 1e6:
+                trainer.should_stop = True
+"""
+
+
+@pytest.mark.parametrize(
+    ("hook", "read", "found"),
+    [
+        ("on_train_batch_end", 'outputs["loss"]', ["SG204"]),
+        ("on_train_batch_end", 'outputs.get("loss")', ["SG204"]),
+        ("on_train_batch_end", 'outputs["accuracy"]', []),
+        ("on_train_batch_end", 'batch["loss"]', []),
+        ("on_validation_batch_end", 'outputs["loss"]', []),
+        ("on_train_batch_end", 'outputs["accuracy"].item()', ["SG201"]),
+    ],
+)
+def test_the_loss_that_a_hook_behind_a_step_is_given(hook: str, read: str, found: list[str]) -> None:
+    told = findings(WATCH.format(hook=hook, read=read))
+    assert [finding.code for finding in told] == found
+    for finding in told:
+        said = f"`outputs` is a parameter of `{hook}`, which is given a batch, or what a step has made of one"
+        assert finding.because[0].text == said

@@ -33,6 +33,7 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.expressions import containers, methods, unknowns
+from syncguard.infer.expressions.collated import collated
 from syncguard.infer.expressions.demanded import made_array
 from syncguard.infer.expressions.libraries import constructed, imported
 from syncguard.infer.expressions.named import name_given
@@ -310,6 +311,8 @@ def iterate(of: Instance, at: At, frame: Frame) -> Value:
                     else found
                 )
     if is_loader(of, frame):
+        if (made := collated(of, at, frame)) is not None:
+            return made
         if world.default_device == "assumed":
             return Unknown(frame.why("made batch", at))
         pinned = is_true(of.settings.get("pin_memory"))

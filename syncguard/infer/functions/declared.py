@@ -5,7 +5,7 @@ from __future__ import annotations
 from syncguard.infer.branches.passing import none_if_left
 from syncguard.infer.domain.contents import tensor_in
 from syncguard.infer.domain.lattice import join
-from syncguard.infer.domain.values import NONE, UNKNOWN, Callback, Instance, Tensor, Value
+from syncguard.infer.domain.values import NONE, UNKNOWN, Callback, Instance, Tensor, Unknown, Value
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.functions.batches import of_items
 from syncguard.infer.functions.dispatched import dispatched
@@ -32,13 +32,15 @@ def annotated(frame: Frame, param: Param, place: str) -> Value:
 
 
 def _handed(param: Param, frame: Frame, place: str) -> Value:
-    """What a library hands to the methods of a class of its own under this name, where that is an object, a tensor, or
-    what computes the loss."""
+    """What a library hands to the methods of a class of its own under this name, where that is an object, a tensor, a
+    batch, or what computes the loss."""
     routine = frame.routine
     for base in routine.owner.external() if routine.owner is not None else ():
         method = f"{base}.{routine.name}"
         if frame.world.places.is_("names", "handed", f"{method}.{param.name}"):
             return Tensor(device=place, sure=False, why=frame.why(f"overrides:{method}", param.at))
+        if frame.world.places.is_("names", "handed_batches", f"{method}.{param.name}"):
+            return Unknown(frame.why(f"overrides:{method}", param.at))
         if frame.world.places.is_("names", "loss_givers", f"{method}.{param.name}"):
             return Callback((), Tensor(device=place, sure=False, why=frame.why(f"gives loss:{method}", param.at)))
         op = frame.world.op(f"{base}.{param.name}")

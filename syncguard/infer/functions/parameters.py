@@ -27,7 +27,7 @@ from syncguard.infer.domain.values import (
     kind_of,
     options,
 )
-from syncguard.infer.functions.batches import evaluation, of_batch, of_evaluation
+from syncguard.infer.functions.batches import batch, evaluation, of_batch, of_evaluation
 from syncguard.infer.functions.brought import before, brought
 from syncguard.infer.functions.counted import but_counts, counted
 from syncguard.infer.functions.declared import annotated
@@ -292,7 +292,7 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
     routine = frame.routine
     node = routine.node
     if routine.owner is not None and of_batch(node, param, position, frame.world.places):
-        return Unknown(frame.why("forward", param.at))
+        return batch(param, frame)
     if routine.owner is None or type(node) is not FUNCTION:
         return UNKNOWN
     module = routine.owner.is_module and frame.world.places.is_("hot", "module_methods", routine.name)
