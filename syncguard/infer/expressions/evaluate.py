@@ -13,7 +13,7 @@ from syncguard.infer.branches.subjects import item_path, last_name
 from syncguard.infer.branches.undeclared import undeclared
 from syncguard.infer.branches.ungiven import UNMET
 from syncguard.infer.domain.contents import arrived, tensor_in, there_too, without
-from syncguard.infer.domain.lattice import join, join_all
+from syncguard.infer.domain.lattice import as_given, join, join_all
 from syncguard.infer.domain.sureness import POSSIBLE, tensor_sureness
 from syncguard.infer.domain.values import (
     FALSE,
@@ -358,7 +358,13 @@ def choose(node: core.Choose, frame: Frame) -> Value:
     unmet = [side[3] == UNMET for side in told]
     if unmet[0] is not unmet[1]:
         return no if unmet[0] else yes
-    return yes if test is TRUE else no if test is FALSE else join(yes, no)
+    if test is TRUE or test is FALSE:
+        return yes if test is TRUE else no
+    both = join(yes, no)
+    for (_, _, known, _), other in zip(told, (no, yes), strict=True):
+        if NONE in known.values():
+            both = as_given(both, other)
+    return both
 
 
 def lambda_(node: core.Function, frame: Frame) -> Value:
