@@ -119,4 +119,4 @@ def evaluate(net, data, device, late):
     ],
 )
 def test_what_a_module_makes_that_was_put_on_the_host(put: str, found: list[str]) -> None:
-    assert [code for code in codes(ON_HOST.format(put=put)) if code != "SG202"] == found
+    assert [code for code in codes(ON_HOST.format(put=put)) if code not in ("SG202", "SG305")] == found
