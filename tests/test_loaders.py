@@ -260,6 +260,12 @@ def test_a_loader_that_its_file_only_keeps_is_no_matter_of_its_moves(more: str, 
     [
         ('print(batch["mask"].sum().item())', ["SG201"]),
         ('print(batch["other"].sum().item())', []),
+        ('print(batch.get("mask").sum().item())', ["SG201"]),
+        (
+            'mask = batch.pop("mask", None)\n        if mask is not None and mask.any():\n            print(1)',
+            ["SG204"],
+        ),
+        ('print(batch.get("n").sum().item())', []),
         ('batch["n"] = 3\n        print(batch["mask"].sum().item())', ["SG201"]),
         ('batch["mask"] = torch.zeros(3)\n        print(batch["mask"].sum().item())', []),
         ('batch = next(loader)\n        print(batch["mask"].sum().item())', []),

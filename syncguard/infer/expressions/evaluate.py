@@ -9,7 +9,7 @@ from syncguard.infer.branches.gates import gated
 from syncguard.infer.branches.guards import off_device
 from syncguard.infer.branches.narrow import narrowed
 from syncguard.infer.branches.refuted import refuted
-from syncguard.infer.branches.subjects import item_path, last_name
+from syncguard.infer.branches.subjects import asked_path, item_path, last_name
 from syncguard.infer.branches.undeclared import undeclared
 from syncguard.infer.branches.ungiven import UNMET
 from syncguard.infer.domain.contents import arrived, tensor_in, there_too, without
@@ -121,6 +121,10 @@ def _device(key: Const, frame: Frame) -> bool:
 
 
 def call(node: core.Call, frame: Frame) -> Value:
+    if frame.dotted and (path := asked_path(node)):
+        known = frame.env.get(path)
+        if known is not None:
+            return known
     fn = member(node.fn, frame) if type(node.fn) is ATTR else value_of(node.fn, frame)
     several = fn.options if type(fn) is Union else None
     told_apart = calls.has_parameters(fn) if several is None else any(map(calls.has_parameters, several))
