@@ -142,7 +142,7 @@ def value(frame: Frame, param: Param, position: int) -> Value:
 
 
 def _filled(declared: Value, seen: Value | None, frame: Frame, param: Param, position: int) -> Value:
-    """What is only declared to be a dict, or in a step a list: it holds what it would hold undeclared, `batch: dict`."""
+    """What is only declared to be a dict, in a step also a list (`batch: dict`): it holds what it would undeclared."""
     if seen is not None:
         return declared  # callers tell
     bare = type(declared) is Table and not declared.items and declared.element is UNKNOWN
