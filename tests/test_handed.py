@@ -113,3 +113,100 @@ def test_each_loss_is_waited_for() -> None:
                 return after - before
     """)
     assert [(one.code, one.heat) for one in found] == [("SG201", "hot")] * 2
+
+
+DISTILL = """
+    import torch
+    from {library} import {base}
+
+    class Distill({base}):
+        def {method}(self, model, {name}{declared}, return_outputs=False):
+            labels = {name}["labels"]
+            out = model(**{name})
+            mask = labels != -100
+            return out.logits[mask].mean()
+"""
+
+
+@pytest.mark.parametrize(
+    ("library", "base", "method", "name", "declared", "found"),
+    [
+        ("transformers", "Trainer", "compute_loss", "inputs", "", ["SG102"]),
+        ("transformers", "Seq2SeqTrainer", "prediction_step", "inputs", "", ["SG102"]),
+        ("trl", "SFTTrainer", "training_step", "inputs", "", ["SG102"]),
+        ("transformers", "Trainer", "compute_loss", "rows", "", ["SG102"]),
+        ("transformers", "Trainer", "compute_loss", "inputs", ": dict", ["SG102"]),
+        ("transformers", "Trainer", "compute_loss", "inputs", ": 'dict[str, object]'", ["SG102"]),
+        ("transformers", "Trainer", "compute_loss", "inputs", ": 'dict[str, float]'", []),
+        ("transformers", "Trainer", "prepare", "inputs", "", []),
+        ("transformers", "TrainerCallback", "compute_loss", "inputs", "", []),
+    ],
+)
+def test_what_a_trainer_gives_a_step_is_on_the_device(
+    library: str, base: str, method: str, name: str, declared: str, found: list[str]
+) -> None:
+    text = DISTILL.format(library=library, base=base, method=method, name=name, declared=declared)
+    assert codes(text) == found
+
+
+WATCH = """
+    import lightning as L
+
+    class Watch(L.Callback):
+        def {hook}(self, trainer, pl_module, outputs, batch, batch_idx):
+            found = {read}
+            if found > 1e6:
+                trainer.should_stop = True
+"""
+
+
+@pytest.mark.parametrize(
+    ("hook", "read", "found"),
+    [
+        ("on_train_batch_end", 'outputs["loss"]', ["SG204"]),
+        ("on_train_batch_end", 'outputs.get("loss")', ["SG204"]),
+        ("on_train_batch_end", 'outputs["accuracy"]', []),
+        ("on_train_batch_end", 'batch["loss"]', []),
+        ("on_validation_batch_end", 'outputs["loss"]', []),
+        ("on_train_batch_end", 'outputs["accuracy"].item()', ["SG201"]),
+    ],
+)
+def test_the_loss_that_a_hook_behind_a_step_is_given(hook: str, read: str, found: list[str]) -> None:
+    told = findings(WATCH.format(hook=hook, read=read))
+    assert [finding.code for finding in told] == found
+    for finding in told:
+        said = f"`outputs` is a parameter of `{hook}`, which is given a batch, or what a step has made of one"
+        assert finding.because[0].text == said
+
+
+STEP = """
+    import torch
+    import lightning as L
+
+    class Net(L.LightningModule):
+        def {method}(self, batch{declared}, batch_idx: int):
+            {taken}
+            return x[mask].sum()
+"""
+BY_KEY = 'x, mask = batch["x"], batch["mask"]'
+
+
+@pytest.mark.parametrize(
+    ("method", "declared", "taken", "found"),
+    [
+        ("training_step", "", BY_KEY, ["SG102"]),
+        ("training_step", ": dict", BY_KEY, ["SG102"]),
+        ("validation_step", ": 'dict[str, object]'", BY_KEY, ["SG102"]),
+        ("training_step", ": 'dict[str, str]'", BY_KEY, []),
+        ("training_step", ": tuple", "x, mask = batch", ["SG102"]),
+        ("training_step", ": list", "x, mask = batch", ["SG102"]),
+        ("training_step", ": 'list[str]'", "x, mask = batch", []),
+        ("forward", ": dict", BY_KEY, ["SG102"]),
+        ("forward", ": list", "x, mask = batch", []),
+        ("other", ": dict", BY_KEY, []),
+    ],
+)
+def test_what_is_only_declared_to_be_a_dict_holds_what_it_would_undeclared(
+    method: str, declared: str, taken: str, found: list[str]
+) -> None:
+    assert codes(STEP.format(method=method, declared=declared, taken=taken)) == found

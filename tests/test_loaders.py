@@ -260,6 +260,12 @@ def test_a_loader_that_its_file_only_keeps_is_no_matter_of_its_moves(more: str, 
     [
         ('print(batch["mask"].sum().item())', ["SG201"]),
         ('print(batch["other"].sum().item())', []),
+        ('print(batch.get("mask").sum().item())', ["SG201"]),
+        (
+            'mask = batch.pop("mask", None)\n        if mask is not None and mask.any():\n            print(1)',
+            ["SG204"],
+        ),
+        ('print(batch.get("n").sum().item())', []),
         ('batch["n"] = 3\n        print(batch["mask"].sum().item())', ["SG201"]),
         ('batch["mask"] = torch.zeros(3)\n        print(batch["mask"].sum().item())', []),
         ('batch = next(loader)\n        print(batch["mask"].sum().item())', []),
@@ -293,3 +299,58 @@ def fit(model, loader, there):
         model(batch["mask"]).sum().backward()
 """
     assert "SG201" not in codes(text)
+
+
+BATCHES = """
+import torch
+from torch.utils.data import DataLoader
+
+
+class Batch:
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+    def to(self, device, {default}):
+        self.x = self.x.to(device, non_blocking={asked})
+        self.y = self.y.to(device, non_blocking={asked})
+        return self
+
+    def pin_memory(self):
+        return Batch(self.x.pin_memory(), self.y.pin_memory())
+
+
+class Collate:
+    def __call__(self, rows):
+        xs, ys = zip(*rows)
+        return Batch(torch.stack(xs), torch.stack(ys))
+
+
+def fit(data, model, optimizer):
+    for batch in DataLoader(data, batch_size=4, collate_fn={collate}, {pin}):
+        if batch.y.max() > 3:
+            continue
+        batch = batch.to("cuda")
+        model(batch.x).sum().backward()
+        optimizer.step()
+        print(batch.y.sum().item())
+"""
+FUNCTION = "lambda rows: Batch(torch.stack(rows), torch.stack(rows))"
+
+
+@pytest.mark.parametrize(
+    ("default", "asked", "collate", "pin", "found"),
+    [
+        ("copy=False", "True", "Collate()", "pin_memory=True", ["SG201"]),
+        ("copy=False", "True", FUNCTION, "pin_memory=True", ["SG201"]),
+        ("wait=True", "not wait", FUNCTION, "pin_memory=True", ["SG201"]),
+        ("later=True", "later", FUNCTION, "pin_memory=True", ["SG201"]),
+        ("later=False", "later", FUNCTION, "pin_memory=True", ["SG303", "SG201"]),
+        ("copy=False", "False", FUNCTION, "pin_memory=True", ["SG303", "SG201"]),
+        ("copy=False", "True", FUNCTION, "shuffle=True", ["SG303", "SG201"]),
+        ("copy=False", "True", "collate", "pin_memory=True", ["SG303", "SG201"]),
+    ],
+)
+def test_the_class_of_a_batch_says_whether_moving_it_waits(
+    default: str, asked: str, collate: str, pin: str, found: list[str]
+) -> None:
+    assert codes(BATCHES.format(default=default, asked=asked, collate=collate, pin=pin)) == found

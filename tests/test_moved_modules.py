@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import warm
-from checked import findings
+from checked import codes, findings
 
 HEAD = "import torch\nfrom torch import nn\nclass Own(nn.Module):\n    pass\n"
 STEPS = """
@@ -90,3 +90,33 @@ def test_a_run_tells_a_move_from_one_that_moves_nothing(
     assert ended == 0, err
     (wait,) = (one for one in json.loads((tmp_path / "run.json").read_text())["waits"] if one["place"]["line"] == 8)
     assert (wait["hazard"], wait["code"], wait["count"], wait["static"]) == (hazard, code, count, "confirmed")
+
+
+ON_HOST = """
+import torch
+
+def evaluate(net, data, device, late):
+    {put}
+    for x in data:
+        if net(x).max() > 3:
+            break
+"""
+
+
+@pytest.mark.parametrize(
+    ("put", "found"),
+    [
+        ("net = net.cpu()", []),
+        ("net = net.cpu().eval()", []),
+        ("net = net.to('cpu').train(False).requires_grad_(False)", []),
+        ("net.cpu()\n    net.eval()", []),
+        ("net.eval()\n    net.to('cpu')", []),
+        ("net.eval()", ["SG204"]),
+        ("net.cpu()\n    net.to(device)", ["SG204"]),
+        ("net = net.cpu()\n    net = net.cuda()", ["SG204"]),
+        ("if late:\n        net.cpu()", ["SG204"]),
+        ("other = net\n    other.cpu()", ["SG204"]),
+    ],
+)
+def test_what_a_module_makes_that_was_put_on_the_host(put: str, found: list[str]) -> None:
+    assert [code for code in codes(ON_HOST.format(put=put)) if code not in ("SG202", "SG305")] == found

@@ -3,6 +3,7 @@ names that a loop gives, helpers that move what they are given in its place."""
 
 from __future__ import annotations
 
+import packaged
 import pytest
 from checked import findings
 
@@ -330,3 +331,41 @@ class Norm(torch.nn.Module):
 )
 def test_a_module_that_is_brought_in_by_its_name_is_that_module(name, called, expected):
     assert codes(BROUGHT.format(name=name, called=called)) == expected
+
+
+OPS = """
+def limit(x):
+    total = 0
+    for row in range(3):
+        total = total + row
+    if total:
+        x = x * 2
+    return int(x + total)
+"""
+USES = """
+import importlib
+import torch
+
+ops = importlib.import_module({name})
+
+def train():
+    for step in range(9):
+        ops.limit(torch.ones((), device="cuda"))
+
+train()
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("'package.ops'", ["package/ops.py"]),
+        ("'.ops', __package__", ["package/ops.py"]),
+        ("'.ops', package=__package__", ["package/ops.py"]),
+        ("'.ops', 'other'", []),
+        ("'package.' + 'ops'", []),
+    ],
+)
+def test_so_is_one_of_the_project(name, expected):
+    files = {"package/__init__.py": "", "package/ops.py": OPS, "package/main.py": USES.format(name=name)}
+    assert [path for path in packaged.found(files) if path == "package/ops.py"] == expected

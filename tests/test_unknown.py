@@ -602,3 +602,17 @@ def step(table, x):
     return x.parts().max().item()
 """
     assert checked.codes(text) == checked.codes(text.replace("all().any()", "any()"))
+
+
+@pytest.mark.parametrize(
+    ("steps", "found"),
+    [
+        ("means = df.groupby('k').mean()", []),
+        ("grouped = rows.groupby('k')\n    means = grouped.mean()", []),
+        ("means = rows['a'], rows['b']", ["SG201"]),
+        ("means = rows(df)", ["SG201"]),
+    ],
+)
+def test_by_another_name_a_table_of_pandas_is_one_still(steps: str, found: list[str]) -> None:
+    text = f"import pandas\nimport torch\n\n\ndef told(df, rows):\n    {steps}\n    return means['v'].sum().item()\n"
+    assert checked.codes(text) == found

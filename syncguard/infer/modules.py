@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePath
 
 from syncguard.infer.domain.lattice import join_all
-from syncguard.infer.domain.values import UNKNOWN, Const, Later, Seq, Source, Union, Value, options
+from syncguard.infer.domain.values import UNKNOWN, Const, Later, Named, Seq, Source, Union, Value, options
 from syncguard.infer.expressions.usage import Usage
 from syncguard.infer.home import Home
 from syncguard.infer.parts import ANY, NAMED, part_saying
@@ -79,6 +79,13 @@ class Modules(Usage):
             later = Later(place, name, full)
             at_top = type(frame.routine.node) is MODULE
             frame.env[bound] = later if at_top else self.brought(later, frame.routine)
+
+    def module(self, name: str, level: int, home: Home) -> Value:
+        """A module that a file brings in by its name: one of the project, or a library's."""
+        place = project.relative(home.path, level, name) if level else project.absolute(home.path, name)
+        home.asked[name, level] = place
+        full = absolute(home, name, level)
+        return Source(place, full) if place else Named(full)
 
     def first(self, home: Home, word: str, asker: Routine) -> Iterator[Home]:
         """The files with a word in them that Python runs before a function of this one is called: the packages that it

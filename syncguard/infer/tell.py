@@ -155,6 +155,7 @@ SENTENCES: Final = {
     "returned": "what is picked from `{source}` is returned by what says that it gives a tensor",
     "docstring": "`{source}` is a tensor, says the docstring",
     "forward": "`{source}` is a parameter of `forward`, which is given tensors",
+    "step": "`{source}` is a parameter of `{detail}`, which is given a batch, or what a step has made of one",
     "use": "`{source}` is used as only a tensor can be",
     "both": "`{source}` is asked for `.{detail}` and for a shape: only a tensor has both",
     "moved": "`{source}` moves a tensor, or a module that holds some",

@@ -82,14 +82,20 @@ def of_numbers(nodes: Nodes, frame: Frame) -> bool:
 
 def of_table(nodes: Nodes, frame: Frame) -> bool:
     """Whether the receiver is, or stands in, what is called a table of pandas (`df["from"].unique()`), or is asked for
-    what such tables alone have (`rows["from"].dropna().unique()`)."""
-    part, places = nodes[0] if nodes else None, frame.world.places
+    what such tables alone have (`rows["from"].dropna().unique()`); also by another name (`top = df.groupby("k")`)."""
+    return bool(nodes) and _tabular(nodes[0], frame, 0)
+
+
+def _tabular(part: Node | None, frame: Frame, deep: int) -> bool:
+    places = frame.world.places
     while part is not None:
         name = last_name(part) if type(part) is NAME or type(part) is ATTR else ""
         if places.is_("names", "frames", name):
             return True
         if type(part) is CALL and type(part.fn) is ATTR and places.is_("names", "columnar", part.fn.name):
             return True
+        if type(part) is NAME and deep < TAKEN:
+            return any(_tabular(value, frame, deep + 1) for value in _bound_to(part.id, binders(frame.routine)))
         call = part.fn if type(part) is CALL else part
         part = call.of if type(call) is ATTR or type(call) is INDEX else None
     return False

@@ -11,6 +11,7 @@ from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, CALL, CONST, INDEX, LET, NAME
 
 ME: Final = ("self", "cls")  # what a method calls what it is bound to
+ASKS: Final = ("get", "pop")  # methods of a dict that give what it has under a key
 
 
 def path_of(node: Node) -> str:
@@ -31,6 +32,13 @@ def item_path(node: core.Index) -> str:
     if type(node.key) is NAME:
         return f"{node.of.id}[{node.key.id}]"
     return f'{node.of.id}["{node.key.value}' if type(node.key) is CONST and isinstance(node.key.value, str) else ""
+
+
+def asked_path(node: core.Call) -> str:
+    """The same of an item that a dict is asked for: `batch.get("mask")`."""
+    fn = node.fn
+    asked = type(fn) is ATTR and fn.name in ASKS and len(node.args) > 0
+    return item_path(core.Index(fn.of, node.args[0], node.at)) if type(fn) is ATTR and asked else ""
 
 
 def _key_path(node: core.Index) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from syncguard.infer.domain.contents import without
+from syncguard.infer.domain.contents import changed, without
 from syncguard.infer.domain.values import (
     ACCELERATORS,
     BROUGHT,
@@ -270,6 +270,15 @@ def tensor_of(value: Value) -> Tensor | None:
     """The one tensor that a value may be."""
     found = [option for option in options(value) if type(option) is Tensor]
     return found[0] if len(found) == 1 else None
+
+
+def as_given(both: Value, given: Value) -> Value:
+    """What is either given, on the device for sure, or made on the host where nothing is given: whoever gives it waits
+    for it."""
+    made, there = tensor_of(both), tensor_of(given)
+    if made is None or made.device != "mixed" or there is None or there.device != "device":
+        return both
+    return changed(both, lambda tensor: tensor.but(device="device", why=there.why))
 
 
 def _open(value: Value) -> bool:

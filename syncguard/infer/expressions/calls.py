@@ -33,6 +33,7 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.expressions import containers, methods, unknowns
+from syncguard.infer.expressions.collated import collated
 from syncguard.infer.expressions.demanded import made_array
 from syncguard.infer.expressions.libraries import constructed, imported
 from syncguard.infer.expressions.named import name_given
@@ -138,7 +139,7 @@ def of_instance(fn: Instance, args: list[Value], keywords: Keywords, at: At, nod
     if op is not None:
         result = apply(frame, op, at, [fn, *args], keywords, ((nodes[0] if nodes else None), *nodes))  # type: ignore[arg-type]
     if result is UNKNOWN and world.is_module_class(fn.name):
-        result = beside(args, at, frame)
+        result = beside(fn, args, at, frame)
     return submodule(args, keywords, at, frame) if result is UNKNOWN else result
 
 
@@ -155,8 +156,11 @@ def each(values: list[Value]) -> list[Value]:
     return [one.element for one in lists]
 
 
-def beside(args: list[Value], at: At, frame: Frame) -> Value:
-    """What a module of a library makes of a tensor that was built on the host: else it would have to be moved first."""
+def beside(fn: Instance, args: list[Value], at: At, frame: Frame) -> Value:
+    """What a module of a library makes where it was put on the host, or of a tensor that was built there: else one or
+    the other would have to be moved first."""
+    if fn.device == "host" and not any_on_device(args):
+        return Unknown(batch=frame.why("placed", at))
     built = next((value for value in args if type(value) is Tensor and built_on_host(value)), None)
     if built is None or any_on_device(args):
         return UNKNOWN
@@ -310,6 +314,8 @@ def iterate(of: Instance, at: At, frame: Frame) -> Value:
                     else found
                 )
     if is_loader(of, frame):
+        if (made := collated(of, at, frame)) is not None:
+            return made
         if world.default_device == "assumed":
             return Unknown(frame.why("made batch", at))
         pinned = is_true(of.settings.get("pin_memory"))

@@ -9,11 +9,11 @@ from syncguard.infer.branches.gates import gated
 from syncguard.infer.branches.guards import off_device
 from syncguard.infer.branches.narrow import narrowed
 from syncguard.infer.branches.refuted import refuted
-from syncguard.infer.branches.subjects import item_path, last_name
+from syncguard.infer.branches.subjects import asked_path, item_path, last_name
 from syncguard.infer.branches.undeclared import undeclared
 from syncguard.infer.branches.ungiven import UNMET
 from syncguard.infer.domain.contents import arrived, tensor_in, there_too, without
-from syncguard.infer.domain.lattice import join, join_all
+from syncguard.infer.domain.lattice import as_given, join, join_all
 from syncguard.infer.domain.sureness import POSSIBLE, tensor_sureness
 from syncguard.infer.domain.values import (
     FALSE,
@@ -121,6 +121,10 @@ def _device(key: Const, frame: Frame) -> bool:
 
 
 def call(node: core.Call, frame: Frame) -> Value:
+    if frame.dotted and (path := asked_path(node)):
+        known = frame.env.get(path)
+        if known is not None:
+            return known
     fn = member(node.fn, frame) if type(node.fn) is ATTR else value_of(node.fn, frame)
     several = fn.options if type(fn) is Union else None
     told_apart = calls.has_parameters(fn) if several is None else any(map(calls.has_parameters, several))
@@ -358,7 +362,13 @@ def choose(node: core.Choose, frame: Frame) -> Value:
     unmet = [side[3] == UNMET for side in told]
     if unmet[0] is not unmet[1]:
         return no if unmet[0] else yes
-    return yes if test is TRUE else no if test is FALSE else join(yes, no)
+    if test is TRUE or test is FALSE:
+        return yes if test is TRUE else no
+    both = join(yes, no)
+    for (_, _, known, _), other in zip(told, (no, yes), strict=True):
+        if NONE in known.values():
+            both = as_given(both, other)
+    return both
 
 
 def lambda_(node: core.Function, frame: Frame) -> Value:

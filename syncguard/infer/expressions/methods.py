@@ -35,7 +35,8 @@ DRAWS: Final = {
     "uniform": 2,
     "normal": 2,
 }  # to get one number
-MUTATORS: Final = frozenset(("append", "extend", "insert", "add", "appendleft", "update", "setdefault"))
+PUTS: Final = ("put", "put_nowait")  # into a queue
+MUTATORS: Final = frozenset(("append", "extend", "insert", "add", "appendleft", "update", "setdefault", *PUTS))
 
 
 def sequence_method(
@@ -54,7 +55,7 @@ def sequence_method(
         return Host("int")
     if name in ("pop", "insert") and of.kind == "list" and args and tensor_sureness(args[0]) >= LIKELY:
         apply(frame, frame.world.row("torch.Tensor.__index__"), at, args[:1], {}, nodes[1:])
-    if name in ("pop", "popleft", "__next__", "__getitem__"):
+    if name in ("pop", "popleft", "get", "get_nowait", "__next__", "__getitem__"):
         return of.element
     if name == "copy":
         return of
@@ -73,11 +74,12 @@ def compared(item: Value, at: At, nodes: tuple[Node, ...], frame: Frame) -> Valu
 
 
 def grown(of: Value, name: str, args: list[Value], keywords: dict[str, Value], at: At, frame: Frame) -> Value:
-    """A container after append, extend, add, insert or update."""
+    """A container after append, extend, add, insert, update or put."""
     if type(of) is Seq and args:
         from syncguard.infer.expressions.elements import element_of
 
-        new = element_of(args[-1], at, frame) if name in ("extend", "update") else args[-1]
+        put = args[0 if name in PUTS else -1]
+        new = element_of(put, at, frame) if name in ("extend", "update") else put
         return Seq(of.kind, None, new if of.items == () else join(of.element, new))
     if type(of) is Table:
         other = args[0] if args else None

@@ -37,8 +37,10 @@ from syncguard.infer.functions.setters import sets_by_name
 from syncguard.infer.moves import moved
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.routine import Frame
+from syncguard.read import core
 from syncguard.read.core import At, Do, Node, united
 from syncguard.read.core import Const as Written
+from syncguard.read.tags import CALL
 
 
 def _collect(kind: str) -> Function:
@@ -52,6 +54,10 @@ def _collect(kind: str) -> Function:
         return Seq(kind, None, element(args[0], at, frame))
 
     return collected
+
+
+def _queue(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
+    return Seq("list", ())
 
 
 def _zip(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value:
@@ -264,8 +270,18 @@ def _module(
 ) -> Value | None:
     """A module that is brought in by its name, as if that were imported; none by one that is made up."""
     name = args[0] if args else keywords.get("name", UNKNOWN)
-    told = type(name) is Const and type(name.value) is str and not name.value.startswith(".")
-    return Named(str(name.value)) if type(name) is Const and told else None
+    if type(name) is not Const or type(name.value) is not str:
+        return None
+    call, level = frame.given[0], len(name.value) - len(name.value.lstrip("."))
+    if level and not (type(call) is CALL and call.at == at and _of_own_package(call)):
+        return None
+    return frame.world.module(name.value[level:], level, frame.home)
+
+
+def _of_own_package(call: core.Call) -> bool:
+    """Whether a module is brought in from the package that the file is in: `import_module(".ops", __package__)`."""
+    within = (*call.args[1:], *[value for key, value in call.keywords if key == "package"])
+    return [last_name(one) for one in within] == ["__package__"]
 
 
 def _text(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple[Node, ...], frame: Frame) -> Value | None:
@@ -299,5 +315,7 @@ FUNCTIONS: Final[dict[str, Function]] = {
     "tqdm.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"),
     "tqdm.auto.tqdm": lambda args, k, at, n, f: args[0] if args else Instance(None, "tqdm.tqdm"),
     "collections.defaultdict": _defaultdict,
+    "queue.Queue": _queue, "queue.SimpleQueue": _queue, "queue.LifoQueue": _queue, "multiprocessing.Queue": _queue,
+    "torch.multiprocessing.Queue": _queue, "asyncio.Queue": _queue,
     "collections.deque": _collect("list"), "builtins.slice": _slice, "builtins.str": _text,
 }  # fmt: skip

@@ -53,21 +53,10 @@ class Usage(Names):
         if ((derived and self.asked(uses)) or "[?]" in uses) and self.only_torch(frame):  # `x[x > 0]`
             return Tensor(device=self.place(frame.routine), sure=False, why=frame.why("torch only", at))
         for use in sorted(uses):
-            if use.startswith("(0"):
-                callee = use[2:]
-                head, _, rest = callee.partition(".")
-                value = frame.lookup(head)
-                own = type(value) not in (Named, ClassOf)  # `accelerator.backward(loss)`
-                if own and self.places.is_("names", "differentiators", rest.rpartition(".")[2]):
-                    return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"passed:{callee}", at))
-                if type(value) is Named and self.computing(value.name, rest):
-                    called = f"{value.name}.{rest}" if rest else value.name
-                    op = self.op(called)
-                    differentiates = self.places.is_("names", "gradients", called)
-                    if differentiates or (op is not None and self.asks_tensor(op)):
-                        there = self.place(frame.routine)
-                        passed = Tensor(device=there, sure=False, why=frame.why(f"passed:{callee}", at))
-                        return None if made_tensor(path, frame) else passed
+            if use.startswith(("(0", "(1")) and (sure := self.takes(use, frame)):
+                there = self.place(frame.routine)
+                passed = Tensor(device=there, sure=False, why=frame.why(f"passed:{use[2:]}", at))
+                return passed if sure > 1 or not made_tensor(path, frame) else None
         return handed_on(uses, frame, at)
 
     def proof(self, uses: frozenset[str], frame: Frame) -> frozenset[str]:
@@ -94,6 +83,25 @@ class Usage(Names):
     def computing(self, name: str, rest: str = "") -> bool:
         """Whether a library's function, or what is called of its module, is one of those that take tensors alone."""
         return self.places.is_("types", "functions", f"{name}.{rest}" if rest else name)
+
+    def takes(self, use: str, frame: Frame) -> int:
+        """Whether what is called takes a tensor first, or in second place, `F.mse_loss(x, y)`; 2 where it must be one,
+        whatever is made of it: `accelerator.backward(loss)`."""
+        head, _, rest = use[2:].partition(".")
+        value, first = frame.lookup(head), use[1] == "0"
+        if type(value) is Instance and value.info is not None and self.places.is_("names", "criteria", rest):
+            value, rest = value.info.attribute(rest, frame.routine) or UNKNOWN, ""  # `self.criterion(out, y)`
+        if type(value) is Instance and value.info is None and not rest:
+            return int(self.places.is_("types", "losses", value.name))
+        if type(value) is not Named and type(value) is not ClassOf:
+            return 2 if first and self.places.is_("names", "differentiators", rest.rpartition(".")[2]) else 0
+        called = f"{value.name}.{rest}" if type(value) is Named and rest else value.name if type(value) is Named else ""
+        if not called or not self.computing(called):
+            return 0
+        if not first:
+            return int(self.places.is_("types", "losses", called))
+        op = self.op(called)
+        return int(self.places.is_("names", "gradients", called) or (op is not None and self.asks_tensor(op)))
 
     def asks_tensor(self, op: Op, several: bool = False) -> bool:
         """Whether nothing but a tensor, or several of them, can be the first argument."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from syncguard.infer.domain.values import Value
+from syncguard.infer.domain.values import Table, Tensor, Unknown, Value
 from syncguard.infer.functions.hosts import prepares
 from syncguard.infer.routine import Frame
 from syncguard.pack.places import Places
@@ -18,6 +18,16 @@ def of_batch(node: Node, param: Param, position: int, places: Places) -> bool:
         return position == 1 and places.is_("hot", "batch_methods", node.name)
     told = places.tables["hot"]
     return param.name in told["batch_names"] and any(other.name in told["batch_numbers"] for other in node.params)
+
+
+def batch(param: Param, frame: Frame) -> Value:
+    """What such a method is given: nobody knows what, with tensors in it, and the loss of a step under its key."""
+    told, name = frame.world.places.tables["hot"], frame.routine.name
+    given = Unknown(frame.why(f"step:{name}", param.at))
+    if param.name != told["batch_names"][-1] or not frame.world.places.is_("hot", "loss_hooks", name):
+        return given
+    loss = Tensor(device=frame.world.place(frame.routine), rank=0, sure=False, why=given.weak)
+    return Table({told["loss_key"][0]: loss}, given)
 
 
 def of_items(frame: Frame) -> bool:

@@ -27,7 +27,7 @@ from syncguard.infer.domain.values import (
     kind_of,
     options,
 )
-from syncguard.infer.functions.batches import evaluation, of_batch, of_evaluation
+from syncguard.infer.functions.batches import batch, evaluation, of_batch, of_evaluation
 from syncguard.infer.functions.brought import before, brought
 from syncguard.infer.functions.counted import but_counts, counted
 from syncguard.infer.functions.declared import annotated
@@ -117,6 +117,7 @@ def value(frame: Frame, param: Param, position: int) -> Value:
         if there is not None:
             return there
     if declared is not UNKNOWN:
+        declared = _filled(declared, seen, frame, param, position)
         return _chosen(declared, seen) if routine.aside else _settled(declared, seen, frame, param)
     if world.places.is_("names", "dtypes", param.name):
         return dtype_given(param, seen, routine)
@@ -138,6 +139,22 @@ def value(frame: Frame, param: Param, position: int) -> Value:
     if found is UNKNOWN or all(type(option) in (Host, Const) for option in options(seen)):
         return seen
     return _both(seen, found, frame, param)
+
+
+def _filled(declared: Value, seen: Value | None, frame: Frame, param: Param, position: int) -> Value:
+    """What is only declared to be a dict, in a step also a list (`batch: dict`): it holds what it would undeclared."""
+    if seen is not None:
+        return declared  # callers tell
+    bare = type(declared) is Table and not declared.items and declared.element is UNKNOWN
+    listed = type(declared) is Seq and declared.items is None and declared.element is UNKNOWN
+    if not bare and not (listed and of_batch(frame.routine.node, param, position, frame.world.places)):
+        return declared
+    held = _forwarded(frame, param, position)
+    if type(held) is not Unknown or held.weak is None:
+        return held if type(held) is Table and bare else declared
+    if type(declared) is Seq:
+        return Seq(declared.kind, None, held)
+    return Table({}, held, declared.keys) if type(declared) is Table else declared
 
 
 def _both(seen: Value, found: Value, frame: Frame, param: Param) -> Value:
@@ -292,7 +309,7 @@ def _forwarded(frame: Frame, param: Param, position: int) -> Value:
     routine = frame.routine
     node = routine.node
     if routine.owner is not None and of_batch(node, param, position, frame.world.places):
-        return Unknown(frame.why("forward", param.at))
+        return batch(param, frame)
     if routine.owner is None or type(node) is not FUNCTION:
         return UNKNOWN
     module = routine.owner.is_module and frame.world.places.is_("hot", "module_methods", routine.name)

@@ -68,8 +68,8 @@ def apply(
     why.put = _put(result, placing)
     if op.name in frame.world.queries:
         _landed(frame)
-    if nodes and type(result) is Host and result.kind == "array":
-        if args and type(args[0]) is Tensor and args[0].device == "assumed" and arguments.get("force") is None:
+    if nodes and type(result) is Host and result.kind == "array" and arguments.get("force") is None:
+        if args and type(args[0]) is Tensor and args[0].device == "assumed":
             _shown(frame, nodes[0])
         _fetched(frame, nodes[0])
     written = by_keyword(at, frame)

@@ -71,7 +71,16 @@ def any_part(test: Callable[[Tensor], bool], anywhere: bool = False) -> Callable
 mask = any_part(lambda part: part.dtype in MASKS)
 
 
-zero_dim = any_part(lambda part: part.rank == 0 and part.dtype not in MASKS, anywhere=True)
+_number = any_part(lambda part: part.rank == 0 and part.dtype not in MASKS, anywhere=True)
+_number_of_host = any_part(
+    lambda part: part.rank < 0 and part.dtype not in MASKS and (part.device == "device" or part.either), anywhere=True
+)
+
+
+def zero_dim(args: Arguments, name: str) -> int:
+    """One number on the device; what is on the host takes nothing else from there, so where the table was built there,
+    so is what is there for sure, or may as well be a number of Python's."""
+    return max(_number(args, name), min(LIKELY, _number_of_host(args, name)) if built(args, "self") else NO)
 
 
 zero_dim_mask = any_part(lambda part: part.rank == 0 and part.dtype in MASKS)

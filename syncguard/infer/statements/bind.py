@@ -354,6 +354,8 @@ def effect(node: core.Run, frame: Frame) -> None:
     if batch and type(result) is Unknown and result.weak is not None:
         # What a loader gives, or a tokenizer, moves its tensors in place, if nobody takes what `to` gives.
         rebind(fn.of, result, frame)
+    if moved and held is UNKNOWN and type(result) is Instance and type(fn.of) is NAME and not frame.context.tests:
+        rebind(fn.of, result, frame)  # `net.cpu()`
     if fn.name in methods.MUTATORS:
         holder = quiet_value(fn.of, frame)
         container = container_in(holder, frame)

@@ -13,7 +13,7 @@ from syncguard.infer.branches.narrow import narrowed
 from syncguard.infer.branches.refuted import refuted
 from syncguard.infer.branches.undeclared import BY_KIND, undeclared
 from syncguard.infer.branches.ungiven import UNMET
-from syncguard.infer.domain.lattice import tensor_of
+from syncguard.infer.domain.lattice import as_given, tensor_of
 from syncguard.infer.domain.reasons import because_of
 from syncguard.infer.domain.values import NONE, UNKNOWN, Const, Host, Tensor, Unknown, Value, Why, options
 from syncguard.infer.expressions.calls import DECLARED
@@ -109,15 +109,17 @@ def converted(yes: Side, no: Side, before: Env, after: Env) -> Env:
 
 def given(yes: Side, no: Side, before: Env, after: Env) -> Env:
     """What is on the device behind either outcome of a test whether it is a tensor, or there: it is so as it was given,
-    not as what is made of nothing."""
+    not as what is made of nothing, there or on the host."""
     found: Env = {}
     for side, other in ((yes, no), (no, yes)):
         for name, told in side.told.items():
+            if told is NONE and name in after and name in before:
+                found[name] = as_given(after[name], other.left.get(name, UNKNOWN))
             made = tensor_of(after.get(name, UNKNOWN)) if _lacks(told) else None
             if made is None or made.device == "mixed" or not made.on_device:
                 continue
-            was, as_given = tensor_of(before.get(name, UNKNOWN)), tensor_of(other.left.get(name, UNKNOWN))
-            why = as_given.why if as_given is not None and as_given.on_device else None
+            was, there = tensor_of(before.get(name, UNKNOWN)), tensor_of(other.left.get(name, UNKNOWN))
+            why = there.why if there is not None and there.on_device else None
             if was is not None and why is not None and not (told is NONE and _said(why)):
                 found[name] = because_of(after[name], why)
     return found

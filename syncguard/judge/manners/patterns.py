@@ -85,12 +85,12 @@ def fetched(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> s
 def synchronized(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
     """An explicit synchronize beside a clock is there to time, one behind several copies that do not block lands them,
     one where a graph is captured or memory is given back is asked for, as is what a short function of that name is
-    called for, and one in a file of benchmarks; outside hot code that is all that it does."""
+    called for, and one in a file of benchmarks; outside of steps that is all that it does."""
     line = sighting.at[0]
     if world.places.measures(routine.home.path):
         return ""
     if any(abs(line - clock) <= NEAR for clock in routine.clocks):
-        return "timing-by-synchronize" if heat == "hot" else ""
+        return "timing-by-synchronize" if heat in ("hot", "amortized") else ""
     if heat != "hot" and (
         lands(sighting, routine)
         or captures(sighting, routine, world)
