@@ -188,7 +188,7 @@ def collected_on_host(node: Node, frame: Frame) -> bool:
         if any(alike(part.fn.of, holder) for holder in holders)
     ]
     values = [quiet_value(part, frame) for part in put]
-    return bool(values) and all([type(value) is Tensor and value.device == "host" for value in values])
+    return bool(values) and all(type(value) is Tensor and value.device == "host" for value in values)
 
 
 def made_of_host(node: Node, frame: Frame) -> bool:

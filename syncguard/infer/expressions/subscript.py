@@ -119,7 +119,8 @@ def item_of_host(of: Const | Host, key: Value, node: core.Index, frame: Frame) -
     if kind_of(of) == "str":
         return Host("str")
     if type(of) is Host and of.one_row:
-        return Host("number") if number_sureness(key) else of if type(key) is Seq and key.kind == "slice" else Host("array")
+        part = of if type(key) is Seq and key.kind == "slice" else Host("array")
+        return Host("number") if number_sureness(key) else part
     return of if type(of) is Host and of.kind in ("array", "str", "object") else UNKNOWN
 
 

@@ -173,13 +173,12 @@ def write(target: core.Index, value: Value, frame: Frame, source: Node) -> None:
                 tensor = tensor_in(value)
                 if tensor is not None and tensor.on_device and one_element(key) and not _alongside(of, value):
                     apply(frame, frame.world.row("torch.Tensor.__float__"), target.at, [value], {}, (source,))
-            case Seq() | Table():
-                if type(option) is Seq:
-                    read_index(key, target, frame)
-                into = before if type(before) is Table else option
-                rebind(target.of, filled(into, key, value, texts_of(target.key, frame)), frame)
-                if type(before) is Table and tensor_in(value) is not None:
-                    _keep_without(target, before, frame)
+            case Seq():
+                read_index(key, target, frame)
+                rebind(target.of, filled(option, key, value, texts_of(target.key, frame)), frame)
+            case Table():
+                rebind(target.of, filled(before or option, key, value, texts_of(target.key, frame)), frame)
+                _keep_without(target, before, value, frame)
             case Instance(info=None) if (inside := modules_in(option, frame)) is not None:
                 rebind(target.of, option.holding(filled(inside, key, value)), frame)
             case Unknown():
@@ -204,8 +203,9 @@ def _without(target: core.Index, of: Value, frame: Frame) -> Table | None:
     return held if type(held) is Table else of
 
 
-def _keep_without(target: core.Index, rest: Table, frame: Frame) -> None:
-    if type(target.of) is NAME and type(target.key) is NAME:
+def _keep_without(target: core.Index, rest: Table | None, value: Value, frame: Frame) -> None:
+    """Note what a dict is without what it is given now, if that may be replaced: a tensor."""
+    if rest is not None and tensor_in(value) is not None and type(target.of) is NAME and type(target.key) is NAME:
         frame.env[_place_of_rest(target.of.id, target.key.id)] = rest
         frame.dotted.update((target.of.id, target.key.id))
 

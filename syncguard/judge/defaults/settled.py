@@ -54,7 +54,9 @@ def outcome_of(test: Node, place: Place) -> Told | None:
             sources = sources_of(test, place)
             if not sources.option and len(sources.written) == 1:  # it stands for another test
                 return outcome_of(*sources.written[0])
-        case core.Call(fn=core.Attr() as fn, args=(), keywords=()) if (said := answered_by(fn, place)) is not None:
+        case core.Call(fn=core.Attr() | core.Name() as fn, args=(), keywords=()) if (
+            said := answered_by(fn, place)
+        ) is not None:
             told = outcome_of(*said)
             return told if told is not None and told.by else None
     told = told_of(test, place)
@@ -223,7 +225,9 @@ def _called(call: core.Call, place: Place) -> Told | None:
             return Told(False, {f"{path_of(fn)}()": False})
         case core.Call(fn=fn) if (answer := answer_of(call, place)) is not None:
             return Told(answer.value, {f"{path_of(fn)}()": answer.value})
-        case core.Call(fn=core.Attr() as fn, args=(), keywords=()) if (said := answered_by(fn, place)) is not None:
+        case core.Call(fn=core.Attr() | core.Name() as fn, args=(), keywords=()) if (
+            said := answered_by(fn, place)
+        ) is not None:
             told = told_of(*said)
             return told if told is not None and told.by else None
     return None
