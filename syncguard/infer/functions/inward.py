@@ -9,7 +9,6 @@ from syncguard.infer.routine import Frame
 from syncguard.read.tags import FUNCTION
 from syncguard.read.walk import around
 
-
 TOLD: Final = ("forward", "docstring")  # what says that there is a tensor, and not where
 
 
