@@ -10,7 +10,7 @@ from syncguard.infer.branches.meant import binders, leads
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import At, Node
-from syncguard.read.tags import BIND, CONST, FUNCTION, IF, LOOP, NAME, TRY, UPDATE
+from syncguard.read.tags import BIND, CONST, FUNCTION, IF, LEAVE, LOOP, NAME, TRY, UPDATE
 from syncguard.read.walk import around, walk
 
 FIRST_TURN: Final = "in its first turn"
@@ -35,9 +35,11 @@ def _counted(name: str, first: int, loop: Node, frame: Frame) -> bool:
     """Whether a name is a number before a loop, each turn of which does no more with it than to count."""
     before, inside = _bound(name, loop, frame)
     adds = [part for part in inside if type(part) is UPDATE and part.what == "+" and type(part.value) is CONST]
-    each = type(loop) is LOOP and any(part is statement for part in adds for statement in loop.body)
+    each = [part for part in adds if type(loop) is LOOP and any(part is statement for statement in loop.body)]
     if not (each and before) or len(adds) < len(inside):
         return False
+    if any(type(part) is LEAVE and part.what == "continue" and part.at < each[0].at for part in walk(loop)):
+        return False  # that turn is not counted
     node = frame.routine.node
     begun = _lasting(before, loop, node) if type(node) is FUNCTION else []
     return all(type(part) is BIND and type(part.value) is CONST and part.value.value == first for part in begun)
