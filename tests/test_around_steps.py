@@ -218,3 +218,33 @@ def test_what_a_library_trains_takes_the_steps(library: str, made: str, run: str
     text = TRAINS.format(library=library, made=made, run=run)
     files = {"pkg/__init__.py": "", "pkg/train.py": text, "run.py": STARTS, "pkg/more.py": "", "pkg/other.py": ""}
     assert heats_of(files)["pkg/train.py"] == heat
+
+
+DRAWN = """
+import torch
+
+PARTS = {parts}
+
+
+def batches(split):
+    while True:
+        yield torch.tensor(PARTS).to("cuda")
+
+
+def train(model, opt, steps):
+    loader = {drawn}
+    for step in range(steps):
+        if step % 100 == 0:
+            measured = [model(x) for x in batches("val")]
+        model(next(loader)).sum().backward()
+        opt.step()
+        opt.zero_grad()
+"""
+
+
+@pytest.mark.parametrize(("drawn", "heat"), [("batches('train')", "unknown"), ("iter(PARTS)", "amortized")])
+def test_what_gives_its_items_one_by_one_runs_as_often_as_these_are_drawn(drawn: str, heat: str) -> None:
+    text = DRAWN.format(parts="[3]", drawn=drawn)
+    files = {"pkg/__init__.py": "", "pkg/data.py": text, "pkg/more.py": "", "pkg/other.py": "import pkg.data\n"}
+    assert heats_of(files)["pkg/data.py"] == heat
+    assert heats_of({"data.py": text})["data.py"] == heat

@@ -27,6 +27,7 @@ from syncguard.judge.defaults.kin import kin
 from syncguard.judge.heat.few import long_loops
 from syncguard.judge.heat.firsts import first_time
 from syncguard.judge.heat.heat import around_what, holds_steps
+from syncguard.judge.heat.paced import yields
 from syncguard.judge.heat.seldom import started
 from syncguard.judge.heat.warmth import Warmth
 from syncguard.judge.options.built import MADE
@@ -65,7 +66,8 @@ def functions_of(
         if warm.heat != "cold" or warm.here or calls or made or behind or asked or routine.gpuless or asks(routine):
             unknown = warm.heat == "unknown"
             inner = routine.owner is None or routine.name.startswith("_")  # others have no name for it
-            named = inner and not may_be_handed(routine)
+            drawn = yields(routine)  # as often as somebody takes what it gives
+            named = inner and not (drawn or may_be_handed(routine))
             says = (routine.gpuless, is_open(routine, places), kept_by(routine), behind, named, warm.here)
             lone = (False, of_class(routine.owner) if routine.owner is not None and warm.heat == "hot" else (), "")
             if unknown:
@@ -73,7 +75,7 @@ def functions_of(
             at = routine.node.at if type(routine.node) is FUNCTION else (0, 0, 0, 0)
             where = (kin(routine, places), (at[0], at[2]), bool(routine.host))
             by_name = unknown or warm.here or (warm.heat == "hot" and not runs_itself(routine, places))
-            named_so = by_name and called_by_name(routine, places)
+            named_so = by_name and called_by_name(routine, places) and not drawn
             steps, loops, begins = _loops(routine, warm, named_so or warm.heat == "amortized", places)
             found.append(
                 Function(
