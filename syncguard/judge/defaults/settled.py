@@ -221,6 +221,8 @@ def _called(call: core.Call, place: Place) -> Told | None:
             return _all((several,), place, len) if not _is_filled(several, place) else None
         case core.Call(fn=core.Attr(of=of, name=name), args=(), keywords=()) if name in SPELLINGS:
             return _all((of,), place, lambda text: getattr(text, name)() if isinstance(text, str) else None)
+        case core.Call(fn=core.Attr(of=of, name="startswith" | "endswith" as name), args=(part,), keywords=()):
+            return _all((of, part), place, lambda text, end: getattr(text, name)(end))
         case core.Call(fn=core.Attr() | core.Name() as fn, args=(), keywords=()) if is_switch(fn, place.frame):
             return Told(False, {f"{path_of(fn)}()": False})
         case core.Call(fn=fn) if (answer := answer_of(call, place)) is not None:
@@ -250,7 +252,7 @@ def _all(nodes: tuple[Node, ...], place: Place, make: Callable[..., Any]) -> Tol
         return None
     try:
         value = make(*[one.value for one in told])
-    except (TypeError, ValueError, OverflowError):  # a text is not less than a number
+    except (AttributeError, TypeError, ValueError, OverflowError):  # a text is not less than a number
         return None
     return Told(value, {name: default for one in told for name, default in one.by.items()})
 
