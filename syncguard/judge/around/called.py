@@ -100,6 +100,7 @@ class Function(msgspec.Struct, frozen=True, array_like=True):
     asking: tuple[Asking, ...] = ()  # the names that it asks for behind options alone
     brings: tuple[tuple[str, int], ...] = ()  # the parameters that it moves to the device, and where
     runs: tuple[Where, ...] = ()  # the forwards of modules that it calls, around any loop that takes steps
+    drawn: bool = False  # it gives its items one by one, and runs as often as these are drawn
 
 
 def last_part(function: str) -> str:

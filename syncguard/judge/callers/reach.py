@@ -66,8 +66,7 @@ def functions_of(
         if warm.heat != "cold" or warm.here or calls or made or behind or asked or routine.gpuless or asks(routine):
             unknown = warm.heat == "unknown"
             inner = routine.owner is None or routine.name.startswith("_")  # others have no name for it
-            drawn = yields(routine)  # as often as somebody takes what it gives
-            named = inner and not (drawn or may_be_handed(routine))
+            named = inner and not may_be_handed(routine)
             says = (routine.gpuless, is_open(routine, places), kept_by(routine), behind, named, warm.here)
             lone = (False, of_class(routine.owner) if routine.owner is not None and warm.heat == "hot" else (), "")
             if unknown:
@@ -75,14 +74,14 @@ def functions_of(
             at = routine.node.at if type(routine.node) is FUNCTION else (0, 0, 0, 0)
             where = (kin(routine, places), (at[0], at[2]), bool(routine.host))
             by_name = unknown or warm.here or (warm.heat == "hot" and not runs_itself(routine, places))
-            named_so = by_name and called_by_name(routine, places) and not drawn
+            named_so = by_name and called_by_name(routine, places)
             steps, loops, begins = _loops(routine, warm, named_so or warm.heat == "amortized", places)
             found.append(
                 Function(
                     shared_as(routine), warm.heat, warm.path, calls, *says, *lone, *where, made, named_so,
                     steps=steps, leads=routine.steps > 0, loops=loops, started=begins, asking=asked,
                     brings=brings(routine, ways.world),
-                    runs=tuple(_runs(routine, warm, places)),
+                    runs=tuple(_runs(routine, warm, places)), drawn=yields(routine),
                 )
             )  # fmt: skip
     return tuple(found)

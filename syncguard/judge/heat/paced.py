@@ -141,8 +141,10 @@ def around_steps(routines: Sequence[Routine], found: Mapping[Routine, Warmth], p
 
 
 def yields(routine: Routine) -> bool:
-    """Whether a function gives its items one by one: it runs as often as these are drawn, wherever it is called."""
-    return type(routine.node) is FUNCTION and routine.node.generator
+    """Whether a function gives its items one by one: it runs as often as these are drawn, wherever it is called. One
+    that a decorator changes may be something else (`@contextmanager`)."""
+    node = routine.node
+    return type(node) is FUNCTION and node.generator and not node.decorators
 
 
 def _ours(routine: Routine, places: Places) -> bool:
