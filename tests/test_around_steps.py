@@ -176,3 +176,75 @@ def test_what_is_called_in_some_turns_is_not_beside_what_comes_in_each() -> None
     )
     files = {"pkg/__init__.py": "", "pkg/sampling.py": SAMPLING, "run.py": program}
     assert heats_of(files)["run.py"] == "unknown"
+
+
+TRAINS = """
+import torch
+from {library} import Trainer
+
+
+class Ours(Trainer):
+    def loss(self, x):
+        return x
+
+
+def fetched(param: torch.Tensor):
+    return param.detach().cpu()
+
+
+def state(named):
+    return {{name: fetched(param) for name, param in named}}
+
+
+def train(model, kind=None):
+    trainer = {made}
+    {run}
+    return state(model.named_parameters())
+"""
+STARTS = "from pkg.train import train\n\n\nif __name__ == '__main__':\n    train(None, 'fast')\n"
+
+
+@pytest.mark.parametrize(
+    ("library", "made", "run", "heat"),
+    [
+        ("transformers", "Ours(model=model)", "trainer.train()", "amortized"),
+        ("transformers", "Trainer(model=model)", "trainer.train(resume=True)", "amortized"),
+        ("lightning", "Trainer(max_epochs=3)", "trainer.fit(model)", "amortized"),
+        ("transformers", "Ours(model=model)", "trainer.loss(kind)", "unknown"),
+        ("transformers", "make(model)", "model.train()", "unknown"),
+    ],
+)
+def test_what_a_library_trains_takes_the_steps(library: str, made: str, run: str, heat: str) -> None:
+    text = TRAINS.format(library=library, made=made, run=run)
+    files = {"pkg/__init__.py": "", "pkg/train.py": text, "run.py": STARTS, "pkg/more.py": "", "pkg/other.py": ""}
+    assert heats_of(files)["pkg/train.py"] == heat
+
+
+DRAWN = """
+import torch
+
+PARTS = {parts}
+
+
+def batches(split):
+    while True:
+        yield torch.tensor(PARTS).to("cuda")
+
+
+def train(model, opt, steps):
+    loader = {drawn}
+    for step in range(steps):
+        if step % 100 == 0:
+            measured = [model(x) for x in batches("val")]
+        model(next(loader)).sum().backward()
+        opt.step()
+        opt.zero_grad()
+"""
+
+
+@pytest.mark.parametrize(("drawn", "heat"), [("batches('train')", "unknown"), ("iter(PARTS)", "amortized")])
+def test_what_gives_its_items_one_by_one_runs_as_often_as_these_are_drawn(drawn: str, heat: str) -> None:
+    text = DRAWN.format(parts="[3]", drawn=drawn)
+    files = {"pkg/__init__.py": "", "pkg/data.py": text, "pkg/more.py": "", "pkg/other.py": "import pkg.data\n"}
+    assert heats_of(files)["pkg/data.py"] == heat
+    assert heats_of({"data.py": text})["data.py"] == heat

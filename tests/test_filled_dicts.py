@@ -30,3 +30,33 @@ READ = 'found["all"].item()'
 )
 def test_what_is_put_there_tells(filled, read, expected):
     assert codes(TEXT.format(filled=filled, read=read)) == expected
+
+
+REPLACED = """
+import torch
+
+def totals(given, names, many):
+    found = {{}}
+    for name in names:
+        {first}
+        {then}
+        {last}
+    return f"{{found}}"
+"""
+TOTAL, READ_BACK = "found[name] = torch.tensor(given[name], device='cuda')", "found[name] = found[name].item()"
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "last", "expected"),
+    [
+        (TOTAL, "found[name] = found[name].item() if name else found[name].tolist()", "", []),
+        (TOTAL, "print(name)", READ_BACK, []),
+        (TOTAL, "if many: found[name] = 0.0", "", ["SG206"]),
+        (TOTAL, "name = name.upper()", "found[name] = 0.0", ["SG206"]),
+        (TOTAL, "found[many] = found[name]", READ_BACK, ["SG206"]),
+        (READ_BACK, "", TOTAL, ["SG206"]),
+    ],
+)
+def test_what_is_replaced_under_a_name_is_no_longer_there(first, then, last, expected):
+    told = codes(REPLACED.format(first=first, then=then, last=last))
+    assert [code for code in told if code == "SG206"] == expected

@@ -48,6 +48,12 @@ def heat(before: str = "kept = None", test: str = "if kept is None:", more: str 
         ({"before": "first = True", "test": "if first:"}, "hot"),
         ({"before": "first = False", "test": "if first:\n            first = False"}, "hot"),
         ({"before": "first = True", "test": "if first:\n            first = False", "more": "first = True"}, "hot"),
+        ({"before": "done = 0", "test": "done += 1\n        if done == 1:"}, "hot"),
+        ({"before": "done = 0", "test": "if done == 0:", "more": "pass\n        done += 1"}, "amortized"),
+        ({"before": "done = 0", "test": "if done != 0:", "more": "pass\n        done += 1"}, "hot"),
+        ({"before": "done = 0", "test": "if done == 0:", "more": "done += 1"}, "hot"),
+        ({"before": "done = 0", "test": "if done == 0:", "more": "pass\n        done = 0"}, "hot"),
+        ({"before": "done = start()", "test": "if done == 0:", "more": "pass\n        done += 1"}, "hot"),
     ],
 )
 def test_what_is_not_there_yet_is_filled_in_the_first_turn(settings: dict[str, str], expected: str) -> None:

@@ -42,7 +42,7 @@ def test_forward_is_hot_and_so_is_what_it_calls() -> None:
     [
         ("torch.compile", "hot"),
         ("torch.compiler.compile", "hot"),
-        ("torch.jit.script", "hot"),
+        ("torch.jit.script", "unknown"),
         ("torch.compiler.allow_in_graph", "hot"),
         ("torch.compiler.disable", "unknown"),
         ("torch.jit.export", "unknown"),

@@ -48,6 +48,19 @@ def test_what_a_module_makes_on_the_host(handed: str) -> None:
     assert codes(TEXT.format(made=ON_HOST, handed=handed, more="")) == []
 
 
+def test_what_a_docstring_says_is_no_place() -> None:
+    told = """x, sizes, context=None):
+        r\"\"\"
+        Args:
+            x(Tensor): Shape [B, L, C]
+            sizes(Tensor): Shape [B, 2]
+        \"\"\"
+        """
+    text = TEXT.replace("x, sizes, context=None):\n        ", told)
+    assert codes(text.format(made=ON_HOST, handed="**given", more="")) == []
+    assert codes(text.format(made="sizes = torch.stack(images)", handed="**given", more="")) == ["SG202"]
+
+
 @pytest.mark.parametrize(
     ("made", "more"),
     [

@@ -60,6 +60,7 @@ def test_what_is_taken_out_of_a_file_is_where_that_was_opened_for(device: str, f
         return [kept.get_tensor(name).tolist() for name in kept.keys()]
     """
     assert codes(text, HEAD) == (found and ["SG201", "SG202"])
+    assert codes(text.replace("from safetensors ", "from safetensors.torch "), HEAD) == (found and ["SG201", "SG202"])
 
 
 def test_only_where_it_is_is_said_of_what_is_unknown() -> None:

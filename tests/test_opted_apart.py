@@ -484,11 +484,15 @@ def test_a_function_that_is_called_for_such_a_kind_alone_says_so_too() -> None:
         ('int(os.environ.get("CHECK", 0)) > 0', "`CHECK` is `0`"),
         ('os.environ.get("CHECK", "no").lower() in ("yes", "on")', '`CHECK` is `"no"`'),
         ("ASKED", '`ASKED` is `False` and `CHECK` is `""`'),
+        ("is_asked()", '`CHECK` is `"0"`'),
+        ("is_asked_twice()", '`CHECK` is `"0"`'),
     ],
 )
 def test_constants_and_the_environment_are_options(test: str, default: str) -> None:
     head = "import os\nDEBUG = False\nASKED = os.environ.get('CHECK', '') == '1'\nTWICE = 0\nTWICE = 1\n"
-    text = f"{head}def step(x: torch.Tensor):\n    if {test}:\n        return x.sum().item()\n"
+    head += "KEY = 'CHECK'\n\n@functools.cache\ndef is_asked():\n    return os.getenv(KEY, '0').lower() in {'1'}\n\n"
+    head += "def is_asked_twice():\n    return is_asked() and os.getenv('TWICE', '0') == '1'\n\n"
+    text = f"import functools\n{head}def step(x: torch.Tensor):\n    if {test}:\n        return x.sum().item()\n"
     assert told(text) == [[f"only where `{test}` holds; by default {default}"]]
 
 
@@ -544,6 +548,21 @@ def options(*paths: str, cache: bool = True) -> dict[str, list[str]]:
     forget()
     report = pipeline.check(paths, Config(cache=cache, heat="all", jobs=1))
     return {f.site.path.rpartition("/")[2]: [fact.text for fact in f.options] for f in report.findings}
+
+
+@pytest.mark.parametrize(
+    ("brought_in", "asked"), [("from .traced import is_on", "is_on()"), ("from . import traced", "traced.is_on()")]
+)
+def test_what_a_function_of_another_file_asks_the_environment_is_an_option(
+    project: Path, brought_in: str, asked: str
+) -> None:
+    Path("p/traced.py").write_text("import os\n\ndef is_on():\n    return os.getenv('TRACED', '0') == '1'\n")
+    user = f"import torch\n{brought_in}\n\ndef step(x: torch.Tensor):\n    if not {asked} or len(x) > 9:\n"
+    Path("p/user.py").write_text(f"{user}        return None\n    return x.max().item()\n")
+    expected = {"user.py": [f'only where `{asked}` holds; by default `TRACED` is `"0"`']}
+    assert options("p/user.py") == expected
+    Path("p/traced.py").write_text("import os\n\ndef is_on():\n    return os.getenv('TRACED', '1') == '1'\n")
+    assert options("p/user.py") == {"user.py": []}
 
 
 def test_methods_that_hand_on_to_one_another_are_asked_once() -> None:

@@ -322,6 +322,20 @@ def test_a_flag_behind_which_the_loop_is_left(test, leaves, told):
     assert heats(done, f"        {leaves}") == [told]
 
 
+@pytest.mark.parametrize(
+    ("before", "between", "told"),
+    [
+        ("done = ask(step)", "pass", "amortized"),
+        ("done = ask(step)", "done = ask(step)", "hot"),
+        ("done = ask(step)", "if step < 9:\n            continue", "hot"),
+        ("pass", "pass", "amortized"),
+    ],
+)
+def test_who_finds_a_flag_set_comes_to_the_end_of_the_loop(before, between, told):
+    test = f"{before}\n        if done or step % 10 == 0:"
+    assert heats(test, f"        {between}\n        if done:\n            break") == [told]
+
+
 def test_functions_that_ask_one_another_come_to_an_end():
     text = """
     import torch
@@ -445,7 +459,8 @@ def fit(model, loader, optimizer, total, per=1000):
         ("if seen < last + per:\n            loss.item()\n            continue", "hot"),
         ("if seen >= last + per:\n            loss.item()", "hot"),
         ("if bad == 0:\n            loss.item()", "hot"),
-        ("if ticks == 0:\n            loss.item()", "hot"),
+        ("if ticks == 0:\n            loss.item()", "amortized"),
+        ("if ticks == 0:\n            loss.item()\n        if seen < per:\n            continue", "hot"),
         ("if ticks == 0:\n            loss.item()\n            ticks += 1", "amortized"),
         ("if loss < last + per:\n            continue\n        loss.item()", "hot"),
     ],

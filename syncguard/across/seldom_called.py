@@ -169,7 +169,7 @@ class SeldomCalled:
         """A function that is called by its name alone, or such a one that it is defined in; None of any other."""
         path, name = where
         function, around = self._function(where), name.rpartition(".")[0]
-        if function is None or not function.by_name or function.heat == "hot":
+        if function is None or not function.by_name or function.drawn or function.heat == "hot":
             return None
         return self._outer((path, around)) if around and self._function((path, around)) is not None else where
 

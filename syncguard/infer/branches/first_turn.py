@@ -1,5 +1,6 @@
 """A test in a loop in, whether it is met in the first turn alone out: what is bound to None before the loop is bound to
-something behind the test, `if preds is None: preds = out`, or a flag is turned, `if first: first = False`."""
+something behind the test, `if preds is None: preds = out`, a flag is turned, `if first: first = False`, or each turn
+is counted, `if done == 0: ..`, `done += 1`."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from syncguard.infer.branches.meant import binders, leads
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import At, Node
-from syncguard.read.tags import BIND, CONST, FUNCTION, IF, LOOP, NAME, TRY
+from syncguard.read.tags import BIND, CONST, FUNCTION, IF, LEAVE, LOOP, NAME, TRY, UPDATE
 from syncguard.read.walk import around, walk
 
 FIRST_TURN: Final = "in its first turn"
@@ -25,7 +26,30 @@ def in_first_turn(inner: Node, outcome: bool, frame: Frame) -> bool:
             return (what == "is") is outcome and _changed(name, None, inner.at, outcome, loops[-1].node, frame)
         case core.Name(id=name):
             return _changed(name, outcome, inner.at, outcome, loops[-1].node, frame)
+        case core.Do(what="==" | "!=" as what, args=(core.Name(id=name), core.Const(value=int() as first))):
+            return (what == "==") is outcome and _counted(name, first, loops[-1].node, frame)
     return False
+
+
+def _counted(name: str, first: int, loop: Node, frame: Frame) -> bool:
+    """Whether a name is a number before a loop, each turn of which does no more with it than to count."""
+    before, inside = _bound(name, loop, frame)
+    adds = [part for part in inside if type(part) is UPDATE and part.what == "+" and type(part.value) is CONST]
+    each = [part for part in adds if type(loop) is LOOP and any(part is statement for statement in loop.body)]
+    if not (each and before) or len(adds) < len(inside):
+        return False
+    if any(type(part) is LEAVE and part.what == "continue" and part.at < each[0].at for part in walk(loop)):
+        return False  # that turn is not counted
+    node = frame.routine.node
+    begun = _lasting(before, loop, node) if type(node) is FUNCTION else []
+    return all(type(part) is BIND and type(part.value) is CONST and part.value.value == first for part in begun)
+
+
+def _bound(name: str, loop: Node, frame: Frame) -> tuple[list[Node], list[Node]]:
+    """What binds a name before a loop, and in it."""
+    bound = binders(frame.routine).get(name, ())
+    before = [part for part in bound if part.at < loop.at and not around(loop.at, part.at)]
+    return before, [part for part in bound if around(loop.at, part.at)]
 
 
 def _changed(name: str, first: bool | None, asked: At, outcome: bool, loop: Node, frame: Frame) -> bool:
@@ -33,9 +57,7 @@ def _changed(name: str, first: bool | None, asked: At, outcome: bool, loop: Node
     node = frame.routine.node
     if type(node) is not FUNCTION or name in [param.name for param in node.params]:
         return False
-    bound = binders(frame.routine).get(name, ())
-    inside = [part for part in bound if around(loop.at, part.at)]
-    before = [part for part in bound if part.at < loop.at and not around(loop.at, part.at)]
+    before, inside = _bound(name, loop, frame)
     if not (before and inside):
         return False
     if any(_is(part, first) or not (first is None or _is(part, not first)) for part in inside):

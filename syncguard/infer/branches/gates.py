@@ -150,7 +150,8 @@ def _compared(inner: core.Do, outcome: bool, frame: Frame) -> str:
             number_of(left), frame
         ) and frame.world.places.is_("gates", "totals", last_name(number_of(right)).lower()):
             return _turn(LAST, left, frame) if (what in MORE) is outcome else ""
-    return timed(inner, outcome, frame) or moved_on(inner, outcome, frame)
+    first = FIRST_TURN if in_first_turn(inner, outcome, frame) else ""
+    return first or timed(inner, outcome, frame) or moved_on(inner, outcome, frame)
 
 
 def _outgrown(what: str, left: Node, right: Node, outcome: bool, frame: Frame) -> str:

@@ -11,7 +11,7 @@ from syncguard.infer.branches.subjects import path_of
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import BIND, CONST, DO, FUNCTION, IF, LEAVE, LOOP, NAME, UPDATE
+from syncguard.read.tags import BIND, CONST, DO, FUNCTION, IF, LEAVE, LOOP, MODULE, NAME, UPDATE
 from syncguard.read.walk import around, walk
 
 TESTS: Final = frozenset((*TURNED, "=="))
@@ -22,11 +22,12 @@ def moved_on(inner: Node, outcome: bool, frame: Frame) -> str:
     """Why this outcome is met now and then; '' where nothing says so."""
     loops, node = frame.context.loops, frame.routine.node
     loop = loops[-1].node if loops and loops[-1].reason else None
-    if type(loop) is not LOOP or type(node) is not FUNCTION:
+    if type(loop) is not LOOP or type(node) not in (FUNCTION, MODULE):
         return ""
     match inner:
         case core.Name(id=name) if outcome:
-            return OUT if any(_ends(part, name) for part in loop.body) and _tests(name, loop, frame) else ""
+            ends = [part for part in loop.body if _ends(part, name)]
+            return OUT if ends and (_tests(name, loop, frame) or _ends_then(name, inner, ends, loop, frame)) else ""
         case core.Do(what="==" | "!=" as what, args=(core.Name(id=name), core.Const(value=first))):
             counts = (what == "==") is outcome and _counts_from(name, first, loop, frame)
             return BACK if counts and any(_adds(part, name) for part in _behind(inner, outcome, loop)) else ""
@@ -93,6 +94,17 @@ def _ends(part: Node, name: str) -> bool:
     last = part.body[-1]
     leaves = type(last) is LEAVE and last.what in ("break", "return")
     return leaves and holds and type(asked) is NAME and asked.id == name
+
+
+def _ends_then(name: str, asked: Node, ends: list[Node], loop: core.Loop, frame: Frame) -> bool:
+    """Whether a turn that finds a flag set comes to one of these ends of the loop with that: nothing on the way there
+    binds it, or goes on with the next turn."""
+    for end in ends:
+        parts = [part for part in walk(loop) if asked.at < part.at < end.at]
+        bound = any(asked.at < part.at < end.at for part in binders(frame.routine).get(name, ()))
+        if asked.at < end.at and not (bound or any(type(one) is LEAVE and one.what == "continue" for one in parts)):
+            return True
+    return False
 
 
 def _tests(name: str, loop: core.Loop, frame: Frame) -> bool:

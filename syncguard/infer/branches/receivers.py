@@ -8,7 +8,7 @@ from typing import Final
 
 from syncguard.infer.branches.keeps import set_in
 from syncguard.infer.branches.meant import binders
-from syncguard.infer.branches.subjects import dotted, last_name
+from syncguard.infer.branches.subjects import alike, dotted, last_name
 from syncguard.infer.domain.sureness import number_sureness
 from syncguard.infer.domain.values import Named, Tensor, Unknown
 from syncguard.infer.routine import Frame
@@ -18,6 +18,7 @@ from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, INDEX, NAME, RUN, S
 from syncguard.read.walk import walk
 
 Nodes = tuple[Node, ...]
+COLLECTS: Final = ("append", "appendleft")
 TAKEN: Final = 2  # names between a thing and what is taken from it
 
 
@@ -173,6 +174,27 @@ def kept_on_host(node: Node, frame: Frame) -> bool:
     name = last_name(node) if type(node) is NAME or type(node) is ATTR else ""
     # What is fetched (`x_cpu.cpu()`) is not there yet.
     return bool(name) and frame.world.hint(name)[1] and "cpu" not in frame.uses(name)
+
+
+def collected_on_host(node: Node, frame: Frame) -> bool:
+    """Whether this is taken from what the function collects under one key, all of which lies on the host:
+    `kept["loss"].append(loss.cpu())`, `kept["loss"][-1]`."""
+    from syncguard.infer.expressions.evaluate import quiet_value
+
+    holders: list[Node] = []
+    while type(node) is INDEX:
+        node = node.of
+        holders.append(node)
+    if not holders:
+        return False
+    put = [
+        part.args[-1]
+        for part in walk(frame.routine.node.body)
+        if type(part) is CALL and type(part.fn) is ATTR and part.fn.name in COLLECTS and part.args
+        if any(alike(part.fn.of, holder) for holder in holders)
+    ]
+    values = [quiet_value(part, frame) for part in put]
+    return bool(values) and all(type(value) is Tensor and value.device == "host" for value in values)
 
 
 def made_of_host(node: Node, frame: Frame) -> bool:

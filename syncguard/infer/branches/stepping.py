@@ -11,7 +11,7 @@ from syncguard.infer.domain.values import UNKNOWN, Instance, Value, options
 from syncguard.infer.routine import Frame
 from syncguard.infer.sightings import Step
 from syncguard.read import core
-from syncguard.read.core import Node
+from syncguard.read.core import At, Node
 from syncguard.read.tags import ATTR, BIND, CALL, CONST, LOOP, NAME, RUN, WITH
 from syncguard.read.walk import walk
 
@@ -108,6 +108,15 @@ def epochs(step: Step, iterated: Value, frame: Frame) -> None:
         return
     if not (loads(outer, UNKNOWN, frame) or _steps_besides(outer.body, node, frame)):
         around.steps = node.at[0]
+
+
+def trains_by(name: str, at: At, frame: Frame) -> None:
+    """Note where a method of a library takes the steps of a whole training: `trainer.train()`."""
+    if not frame.world.places.is_("hot", "runs", name) or any(step.reason for step in frame.context.loops):
+        return
+    frame.routine.steps = frame.routine.steps or at[0]
+    for step in frame.context.loops:
+        step.steps = step.steps or at[0]
 
 
 def _trains_anew(outer: core.Loop, inner: core.Loop, frame: Frame) -> bool:

@@ -140,7 +140,7 @@ SHAPES: Final[dict[type, Callable[[Any, int], tuple[Hashable, ...]]]] = {
     Tensor: _tensor,
     Unknown: lambda v, d: ("weak",) if v.weak else ("batch", v.part, v.pinned) if v.batch else ("?",),
     Const: lambda v, d: ("const", repr(v.value)),
-    Host: lambda v, d: ("host", v.kind),
+    Host: lambda v, d: ("host", v.kind, v.one_row),
     Seq: _seq,
     Table: _table,
     Union: lambda v, d: ("or", *sorted({shape_of(option, d) for option in v.options}, key=repr)),

@@ -189,7 +189,7 @@ MEET: Final[dict[type, Callable[[Any, Any], Value | None]]] = {
     Const: _literals,
     Seq: _sequences,
     Table: _tables,
-    Host: lambda a, b: devices(a.kind, b.kind) or numbers(a.kind, b.kind, _arrays(a, b)),
+    Host: lambda a, b: devices(a.kind, b.kind) or numbers(a.kind, b.kind, _arrays(a, b), a.one_row and b.one_row),
     Unknown: _unknowns,
     Alias: lambda a, b: a if a.node is b.node else None,
     Named: lambda a, b: _names(a, b) if a.name == b.name else None,
@@ -208,9 +208,9 @@ def devices(a: str, b: str) -> Host | None:
     return Host("device:assumed") if a != b and a.startswith("device:") and b.startswith("device:") else None
 
 
-def numbers(a: str, b: str, read: Why | None) -> Host | None:
+def numbers(a: str, b: str, read: Why | None, one_row: bool = False) -> Host | None:
     if a == b:
-        return Host(a, read)
+        return Host(a, read, one_row)
     return Host("number", read) if {a, b} <= {"int", "float", "bool", "number", "size"} else None
 
 
@@ -381,7 +381,7 @@ SAME: Final[dict[type, Callable[[Any, Any], bool]]] = {
     Union: _same_unions,
     # A NaN is not equal to itself, and would keep a loop from settling.
     Const: lambda a, b: type(a.value) is type(b.value) and (a.value == b.value or a.value != a.value),
-    Host: lambda a, b: a.kind == b.kind,
+    Host: lambda a, b: a.kind == b.kind and a.one_row == b.one_row,
     Unknown: lambda a, b: bool(a.weak) == bool(b.weak) and bool(a.batch) == bool(b.batch) and a.part == b.part,
     Alias: lambda a, b: a.node is b.node,
     Named: lambda a, b: a.name == b.name and (a.given is b.given or same(_held(a), _held(b))),

@@ -102,7 +102,7 @@ def _changed(value: Value, change: Change) -> Value:
             return value if weak is value.weak and batch is value.batch else Unknown(weak, batch, value.part)
         case Host():
             read = change(value.read)
-            return value if read is value.read else Host(value.kind, read)
+            return value if read is value.read else Host(value.kind, read, value.one_row)
         case Seq() if value.items is not None:
             items = tuple([_changed(item, change) for item in value.items])
             alike = all(map(_is, items, value.items))

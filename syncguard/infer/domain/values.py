@@ -129,13 +129,13 @@ def constant(value: Any) -> Const:
 class Host(Value):
     """A value on the host that is no tensor: int float bool str number size array device dtype object.
 
-    `read` tells which device value it was read from.
+    `read` tells which device value it was read from; of `one_row` are the arrays of which each item is a number.
     """
 
-    __slots__ = ("kind", "read")
+    __slots__ = ("kind", "one_row", "read")
 
-    def __init__(self, kind: str, read: Why | None = None) -> None:
-        self.kind, self.read = kind, read
+    def __init__(self, kind: str, read: Why | None = None, one_row: bool = False) -> None:
+        self.kind, self.read, self.one_row = kind, read, one_row
 
 
 class Seq(Value):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from syncguard.infer.branches.stepping import is_loader
+from syncguard.infer.branches.stepping import is_loader, trains_by
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.domain.contents import any_on_device, fetched
 from syncguard.infer.domain.lattice import join, join_all
@@ -213,6 +213,7 @@ def method(of: Value, name: str, args: list[Value], keywords: Keywords, at: At, 
                 found = containers.given(of, name, args, apply(frame, op, at, [of, *args], keywords, nodes), frame)
                 return moved(of, found, nodes, frame) if world.is_module_class(of.name) else found
             library = world.host_library(of.name)
+            trains_by(f"{of.name}.{name}", at, frame)
             return Host(library) if library else given_out(of, name, args, keywords, at, frame)
         case ClassOf(info=info):
             return applied(info, args, keywords, at, frame)
@@ -290,6 +291,8 @@ def inherited(
     member = info.find(name, of.name == "super")
     if member is not None and type(member[0]) is Call:
         return world.call(member[0].routine, Instance(info), args, keywords, at, frame)
+    for base in info.libraries():
+        trains_by(f"{base}.{name}", at, frame)
     if name in ("get", "pop") and args and type(args[0]) is Const and isinstance(args[0].value, str):
         held = info.held(args[0].value, frame.routine)  # of a TypedDict
         if held is not None:

@@ -81,6 +81,8 @@ def _element(value: Value, at: At, frame: Frame) -> Value:
             return value.element
         case Table():
             return keys_of(value)
+        case Host(one_row=True):
+            return Host("number")
         case Const() | Host():
             part = PARTS.get(kind(value))
             return UNKNOWN if part is None else Host(part)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from syncguard.infer.branches.no_tensor import no_tensor
-from syncguard.infer.domain.sureness import plain
+from syncguard.infer.domain.sureness import number_sureness, plain
 from syncguard.infer.domain.values import (
     NONE,
     UNKNOWN,
@@ -70,7 +70,8 @@ def imported(name: str, args: list[Value], keywords: Keywords, at: At, nodes: No
         pointer = frame.world.places.is_("names", "pointers", name.rpartition(".")[2])
         library = "number" if pointer else library  # `np.argmin(x)`: of all its elements
     if library:
-        return Host(library, next((value.read for value in args if type(value) is Host and value.read), None))
+        read = next((value.read for value in args if type(value) is Host and value.read), None)
+        return Host(library, read, library == "array" and one_row(name, args, frame.world.places))
     last = name.rpartition(".")[2]
     if last[:1].isupper() and not last.isupper():
         return Instance(None, name)
@@ -145,6 +146,12 @@ def constructed(
         args, nodes = [Instance(info, settings=mine), *args], (core.Const(None, at), *nodes)
     apply(frame, made, at, args, keywords, nodes)
     return True
+
+
+def one_row(name: str, args: list[Value], places: Places) -> bool:
+    """Whether an array that is made so has one dimension: `np.arange(n)`, and an order of so many."""
+    counted = bool(args) and number_sureness(args[0]) > 0
+    return places.is_("names", "rows", name) or (counted and places.is_("names", "orders", name))
 
 
 def declarations(info: ClassInfo | None) -> Iterator[tuple[str, Value]]:

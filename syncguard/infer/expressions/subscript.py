@@ -7,7 +7,7 @@ from typing import Final
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.domain.contents import tensor_in, unpacked
 from syncguard.infer.domain.lattice import join_all
-from syncguard.infer.domain.sureness import MASKS, tensor_sureness
+from syncguard.infer.domain.sureness import MASKS, number_sureness, tensor_sureness
 from syncguard.infer.domain.values import (
     NONE,
     SHAPES,
@@ -118,6 +118,9 @@ def item_of_host(of: Const | Host, key: Value, node: core.Index, frame: Frame) -
         return Host("shape" if type(key) is Seq else "int")
     if kind_of(of) == "str":
         return Host("str")
+    if type(of) is Host and of.one_row:
+        part = of if type(key) is Seq and key.kind == "slice" else Host("array")
+        return Host("number") if number_sureness(key) else part
     return of if type(of) is Host and of.kind in ("array", "str", "object") else UNKNOWN
 
 

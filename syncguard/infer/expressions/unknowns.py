@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from syncguard.infer.branches.receivers import (
+    collected_on_host,
     kept_on_host,
     made_of_host,
     of_distribution,
@@ -195,7 +196,10 @@ def proven(
     if works(nodes, frame) or of_table(nodes, frame):
         return None
     hostly = bool(nodes) and (
-        picked_by_host(nodes, frame) or kept_on_host(nodes[0], frame) or brought_below(nodes[0], frame)
+        picked_by_host(nodes, frame)
+        or kept_on_host(nodes[0], frame)
+        or collected_on_host(nodes[0], frame)
+        or brought_below(nodes[0], frame)
     )
     place = "host" if hostly else world.place(frame.routine)
     there = Tensor(device=place, sure=False, why=frame.why("torch only" if alone else "loss", at))

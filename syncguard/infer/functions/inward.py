@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from syncguard.infer.domain.values import Tensor, Value
 from syncguard.infer.routine import Frame
 from syncguard.read.tags import FUNCTION
 from syncguard.read.walk import around
+
+TOLD: Final = ("forward", "docstring")  # what says that there is a tensor, and not where
 
 
 def made_inward(seen: Value, found: Value, name: str, frame: Frame) -> bool:
@@ -14,7 +18,7 @@ def made_inward(seen: Value, found: Value, name: str, frame: Frame) -> bool:
     routine, home = frame.routine, frame.home
     if not home.own or routine.aside or name in routine.vague or type(seen) is not Tensor or type(found) is not Tensor:
         return False
-    if found.why is None or found.why.text != "forward":
+    if found.why is None or found.why.text not in TOLD:
         return False
     origin = seen.why
     while origin is not None and origin.parent is not None:

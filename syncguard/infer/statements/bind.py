@@ -156,6 +156,7 @@ def write(target: core.Index, value: Value, frame: Frame, source: Node) -> None:
     path = item_path(target)
     known = path in frame.env and tensor_in(of) is None
     beside = _under_other_texts(target, path, frame)
+    before = _without(target, of, frame)
     refresh(target.of, frame)
     frame.env.update(beside)
     for option in options(of):
@@ -172,10 +173,12 @@ def write(target: core.Index, value: Value, frame: Frame, source: Node) -> None:
                 tensor = tensor_in(value)
                 if tensor is not None and tensor.on_device and one_element(key) and not _alongside(of, value):
                     apply(frame, frame.world.row("torch.Tensor.__float__"), target.at, [value], {}, (source,))
-            case Seq() | Table():
-                if type(option) is Seq:
-                    read_index(key, target, frame)
+            case Seq():
+                read_index(key, target, frame)
                 rebind(target.of, filled(option, key, value, texts_of(target.key, frame)), frame)
+            case Table():
+                rebind(target.of, filled(before or option, key, value, texts_of(target.key, frame)), frame)
+                _keep_without(target, before, value, frame)
             case Instance(info=None) if (inside := modules_in(option, frame)) is not None:
                 rebind(target.of, option.holding(filled(inside, key, value)), frame)
             case Unknown():
@@ -189,6 +192,27 @@ def write(target: core.Index, value: Value, frame: Frame, source: Node) -> None:
     if known or (type(of) is Unknown and type(target.key) is CONST and path and _is_there(value)):
         frame.env[path] = value
         frame.dotted.add(path.partition("[")[0])
+
+
+def _without(target: core.Index, of: Value, frame: Frame) -> Table | None:
+    """A dict as it is without what was put under a name before, `r[k] = total(x[k])`, where that is replaced now:
+    `r[k] = r[k].item()`."""
+    if type(of) is not Table or type(target.of) is not NAME or type(target.key) is not NAME:
+        return None
+    held = frame.env.get(_place_of_rest(target.of.id, target.key.id))
+    return held if type(held) is Table else of
+
+
+def _keep_without(target: core.Index, rest: Table | None, value: Value, frame: Frame) -> None:
+    """Note what a dict is without what it is given now, if that may be replaced: a tensor."""
+    if rest is not None and tensor_in(value) is not None and type(target.of) is NAME and type(target.key) is NAME:
+        frame.env[_place_of_rest(target.of.id, target.key.id)] = rest
+        frame.dotted.update((target.of.id, target.key.id))
+
+
+def _place_of_rest(name: str, key: str) -> str:
+    """Where a frame has what a dict holds under other keys than this: it is outdated with both names."""
+    return f"{name}[]-[{key}]"
 
 
 def _under_other_texts(target: core.Index, path: str, frame: Frame) -> Env:

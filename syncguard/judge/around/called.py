@@ -101,6 +101,7 @@ class Function(msgspec.Struct, frozen=True, array_like=True):
     brings: tuple[tuple[str, int], ...] = ()  # the parameters that it moves to the device, and where
     runs: tuple[Where, ...] = ()  # the forwards of modules that it calls, around any loop that takes steps
     over: tuple[Where, ...] = ()  # the methods of classes in other files in whose place an object of its class has it
+    drawn: bool = False  # it gives its items one by one, and runs as often as these are drawn
 
 
 def last_part(function: str) -> str:

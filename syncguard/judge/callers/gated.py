@@ -20,7 +20,7 @@ def gated(
     asked = {
         (path, one.name): callers.get((path, one.name), ())
         for path, one in every
-        if one.heat == "unknown" and one.named and not (one.open or one.keeper)
+        if one.heat == "unknown" and one.named and not (one.open or one.keeper or one.drawn)
     }
     asked = {where: calls for where, calls in asked.items() if calls and where not in but and where not in hot}
     found: dict[Where, tuple[Fact, ...]] = {}

@@ -28,13 +28,14 @@ from syncguard.judge.defaults.kin import kin
 from syncguard.judge.heat.few import long_loops
 from syncguard.judge.heat.firsts import first_time
 from syncguard.judge.heat.heat import around_what, holds_steps
+from syncguard.judge.heat.paced import yields
 from syncguard.judge.heat.seldom import started
 from syncguard.judge.heat.warmth import Warmth
 from syncguard.judge.options.built import MADE
 from syncguard.judge.options.common import shared_by_all, test_of
 from syncguard.pack.places import Places
-from syncguard.read.core import At
-from syncguard.read.tags import ATTR, FUNCTION, LOOP
+from syncguard.read.core import At, Node
+from syncguard.read.tags import ATTR, CALL, FUNCTION, LOOP
 from syncguard.read.walk import walk
 from syncguard.terms import Fact, Heat
 
@@ -83,6 +84,7 @@ def functions_of(
                     brings=brings(routine, ways.world),
                     runs=tuple(_runs(routine, warm, places)),
                     over=tuple(_over(routine)) if unknown else (),
+                    drawn=yields(routine),
                 )
             )  # fmt: skip
     return tuple(found)
@@ -97,9 +99,16 @@ def _loops(
     begins = warm.heat == "cold" and (routine.program or not warm.here) and started(routine, places)
     if type(node) is not FUNCTION or not (line or begins or asked):
         return 0, (), begins
-    own = any(type(part) is LOOP and part.at[0] == line for part in walk(node.body)) if line else False
+    own = any(part.at[0] == line and _takes_steps(part, routine, places) for part in walk(node.body)) if line else False
     steps = line if own and (warm.heat != "hot" or holds_steps(routine, places)) else 0
     return steps, long_loops(node, steps, routine.stepping), begins
+
+
+def _takes_steps(part: Node, routine: Routine, places: Places) -> bool:
+    """Whether this is a loop, or a method of a library that has one."""
+    if type(part) is CALL and type(part.fn) is ATTR and places.is_("hot", "runs", f"Trainer.{part.fn.name}"):
+        return not any(part.at == at for calls in routine.calls.values() for at, _ in calls)
+    return type(part) is LOOP
 
 
 def _runs(routine: Routine, warm: Warmth, places: Places) -> Iterator[Where]:

@@ -5,19 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from syncguard.infer.branches.subjects import held_at
-from syncguard.infer.domain.values import Named
+from syncguard.infer.domain.values import Const, Named
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, CALL, DO, NAME
+from syncguard.read.tags import ATTR, CALL, CONST, DO, NAME
 
 
 def asked_of(node: Node, frame: Frame) -> str | None:
     """The name of a variable of the environment that this reads, or asks for: `os.environ.get("X")`, `"X" in
     os.environ`."""
     match node:
-        case core.Call(fn=core.Attr() | core.Name() as fn, args=(core.Const(value=str() as name), *_)):
-            return name if _reads(fn, frame) else None
+        case core.Call(fn=core.Attr() | core.Name() as fn, args=(asked, *_)) if _reads(fn, frame):
+            held = held_at(asked, frame) if type(asked) is NAME else None
+            value = asked.value if type(asked) is CONST else held.value if type(held) is Const else None
+            return value if isinstance(value, str) else None
         case core.Do(what="in" | "not in", args=(core.Const(value=str() as name), core.Attr() | core.Name() as of)):
             return name if _is(of, "keepers", frame) else None
     return None

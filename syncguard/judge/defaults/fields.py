@@ -10,12 +10,12 @@ from msgspec.structs import replace
 
 from syncguard.infer.branches.arms import steady
 from syncguard.infer.branches.passing import given, positional, spread
-from syncguard.infer.branches.subjects import last_name
+from syncguard.infer.branches.subjects import held_at, last_name
 from syncguard.infer.branches.ungiven import calls_of
 from syncguard.infer.classes import ClassInfo
-from syncguard.infer.domain.values import Call, ClassOf, Named
+from syncguard.infer.domain.values import Call, ClassOf, Named, Source
 from syncguard.infer.expressions.attributes import decorators
-from syncguard.infer.routine import Frame
+from syncguard.infer.routine import Frame, Routine
 from syncguard.infer.stores import CONSTRUCTORS, maker_of
 from syncguard.judge.around.bound import bound_to, given_back, left_with, path_of, put_back
 from syncguard.judge.around.calling import Stored
@@ -161,8 +161,15 @@ def _property(info: ClassInfo, name: str, place: Place) -> Written | None:
     return (returned, place.of(routine)) if returned is not None else None
 
 
-def answered_by(fn: core.Attr, place: Place) -> Written | None:
-    """What a method returns that is asked with nothing and does nothing but test and return: `self.mixes()`."""
+def answered_by(fn: core.Attr | core.Name, place: Place) -> Written | None:
+    """What a method returns, or a function, that is asked with nothing and does nothing but test and return:
+    `self.mixes()`, `is_traced()`."""
+    if place.depth <= DEEPEST and (asked := _function(fn, place)) is not None:
+        place.routine.uses[asked.home.path, asked.qualname] = None
+        told = given_back(asked.node.body) if type(asked.node) is FUNCTION else None
+        return (told, place.of(asked)) if told is not None else None
+    if type(fn) is not ATTR:
+        return None
     classes = classes_of(fn.of, place) if place.depth <= DEEPEST else []
     member = classes[0].find(fn.name) if len(classes) == 1 else None
     routine = member[0].routine if member is not None and type(member[0]) is Call else None
@@ -173,6 +180,20 @@ def answered_by(fn: core.Attr, place: Place) -> Written | None:
     place.routine.uses.update(classes[0].elsewhere)
     place.routine.uses[routine.home.path, routine.qualname] = None
     return (returned, place.of(routine)) if returned is not None else None
+
+
+def _function(fn: Node, place: Place) -> Routine | None:
+    """The function of a module that takes nothing, and is as it is written or remembers what it once said."""
+    called = place.frame.lookup(fn.id) if type(fn) is NAME else None
+    if type(fn) is ATTR and type(fn.of) is NAME and type(place.frame.lookup(fn.of.id)) is Source:
+        called = held_at(fn, place.frame)
+    if type(called) is not Call:
+        return None
+    routine, node = called.routine, called.routine.node
+    if type(node) is not FUNCTION or node.params or node.generator or routine.closure:
+        return None
+    is_ = place.frame.world.places.is_
+    return routine if all(is_("gates", "caches", f"functools.{name}") for name in decorators(called)) else None
 
 
 def _field(info: ClassInfo, name: str, place: Place) -> tuple[Written, bool] | None:

@@ -66,6 +66,8 @@ def _asks(test: Node, outcome: bool, place: Place) -> bool:
             return ("<" in what) is outcome
         case core.Do(what=">" | "<=" as what, args=(left, core.Const(value=value))):
             return value in FEW and (what == ">") is outcome and _item(left) is None and _setting(left, place)
+        case core.Call(fn=core.Attr(of=left, name="startswith" | "endswith"), args=(core.Const(value=str()),)):
+            return outcome and _setting(left, place, text=True)
         case core.Name() | core.Attr() | core.Call() | core.Index():
             if outcome:
                 return _setting(test, place) or _answered(test, place) or _asked_by(test, place)

@@ -54,7 +54,9 @@ def outcome_of(test: Node, place: Place) -> Told | None:
             sources = sources_of(test, place)
             if not sources.option and len(sources.written) == 1:  # it stands for another test
                 return outcome_of(*sources.written[0])
-        case core.Call(fn=core.Attr() as fn, args=(), keywords=()) if (said := answered_by(fn, place)) is not None:
+        case core.Call(fn=core.Attr() | core.Name() as fn, args=(), keywords=()) if (
+            said := answered_by(fn, place)
+        ) is not None:
             told = outcome_of(*said)
             return told if told is not None and told.by else None
     told = told_of(test, place)
@@ -219,11 +221,15 @@ def _called(call: core.Call, place: Place) -> Told | None:
             return _all((several,), place, len) if not _is_filled(several, place) else None
         case core.Call(fn=core.Attr(of=of, name=name), args=(), keywords=()) if name in SPELLINGS:
             return _all((of,), place, lambda text: getattr(text, name)() if isinstance(text, str) else None)
+        case core.Call(fn=core.Attr(of=of, name="startswith" | "endswith" as name), args=(part,), keywords=()):
+            return _all((of, part), place, lambda text, end: getattr(text, name)(end))
         case core.Call(fn=core.Attr() | core.Name() as fn, args=(), keywords=()) if is_switch(fn, place.frame):
             return Told(False, {f"{path_of(fn)}()": False})
         case core.Call(fn=fn) if (answer := answer_of(call, place)) is not None:
             return Told(answer.value, {f"{path_of(fn)}()": answer.value})
-        case core.Call(fn=core.Attr() as fn, args=(), keywords=()) if (said := answered_by(fn, place)) is not None:
+        case core.Call(fn=core.Attr() | core.Name() as fn, args=(), keywords=()) if (
+            said := answered_by(fn, place)
+        ) is not None:
             told = told_of(*said)
             return told if told is not None and told.by else None
     return None
@@ -246,7 +252,7 @@ def _all(nodes: tuple[Node, ...], place: Place, make: Callable[..., Any]) -> Tol
         return None
     try:
         value = make(*[one.value for one in told])
-    except (TypeError, ValueError, OverflowError):  # a text is not less than a number
+    except (AttributeError, TypeError, ValueError, OverflowError):  # a text is not less than a number
         return None
     return Told(value, {name: default for one in told for name, default in one.by.items()})
 

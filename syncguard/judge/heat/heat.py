@@ -18,7 +18,7 @@ from syncguard.judge.heat.beside import beside, is_reference
 from syncguard.judge.heat.done import keeps_files
 from syncguard.judge.heat.few import aside
 from syncguard.judge.heat.firsts import first_time
-from syncguard.judge.heat.paced import around_steps, behind_gates, keep_time, pace, takes_step, trained
+from syncguard.judge.heat.paced import around_steps, behind_gates, keep_time, pace, takes_step, trained, yields
 from syncguard.judge.heat.phases import phase, sums_up
 from syncguard.judge.heat.remade import remakes
 from syncguard.judge.heat.seldom import (
@@ -73,7 +73,7 @@ def warmths(
     for callee, context, path in stepped((r for r in routines if not takes_no_steps(r, places)), cold):
         if not context.rare or trained(callee, places, training):
             found.setdefault(callee, Warmth("hot", path))
-        elif not asked_often_above(callee):
+        elif not asked_often_above(callee) and not _drawn_besides(callee, routines, ()):
             rare.setdefault(callee, Warmth("amortized", path, not context.gate))
     for routine, warmth in _in_phases(routines, places):
         if not is_cold(routine, places, cold, remade):
@@ -83,6 +83,7 @@ def warmths(
         seldom,
         lambda routine: trained(routine, places, training),
         lambda routine, context: bool(around_what(routine, context, places)),
+        lambda routine, known: _drawn_besides(routine, routines, known),
         places,
     )
     for routine in routines:
@@ -207,10 +208,11 @@ def followed(
     seldom: Container[Routine],
     trains: Callable[[Routine], bool],
     outside: Callable[[Routine, Context], bool],
+    drawn: Callable[[Routine, Container[Routine]], bool],
     places: Places,
 ) -> dict[Routine, Warmth]:
     """These and what they call: what is behind a gate, stands around the loops of those that run the steps, or seldom
-    runs when it is called, is amortized, unless it is the step itself."""
+    runs when it is called, is amortized, unless it is the step itself, or what is drawn from elsewhere as well."""
     found = {
         routine: Warmth("amortized", warmth.path) if routine in seldom else warmth for routine, warmth in found.items()
     }
@@ -228,12 +230,23 @@ def followed(
             known = found.get(callee)
             if known is None and heat == "amortized" and asked_often_above(callee):
                 continue  # in another file a class above it may call it at every step
+            if known is None and heat == "amortized" and drawn(callee, found):
+                continue
             if known is None or (known.heat == "amortized" and heat == "hot"):
                 path = (*warmth.path, Fact(f"calls `{callee.qualname}`", at[0], routine.home.path))
                 epochal = warmth.epochal or (warmth.heat == "hot" and gated)
                 found[callee] = Warmth(heat, path, heat == "amortized" and epochal and not context.gate)
                 queue.append(callee)
     return found
+
+
+def _drawn_besides(routine: Routine, routines: Iterable[Routine], known: Container[Routine]) -> bool:
+    """Whether what gives its items one by one is called elsewhere than behind a gate, or in what is known: it runs as
+    often as these are drawn."""
+    if not yields(routine):
+        return False
+    calls = [call for one in routines if one not in known for call in one.calls.get(routine, ())]
+    return any(not context.rare for _, context in calls)
 
 
 def cooled(routines: list[Routine], found: dict[Routine, Warmth], places: Places) -> dict[Routine, Warmth]:

@@ -121,7 +121,7 @@ def around_steps(routines: Sequence[Routine], found: Mapping[Routine, Warmth], p
         loops = context.loops
         if any(loop.reason for loop in loops):
             return False
-        own = callee.owner is not None or private(callee)
+        own = (callee.owner is not None or private(callee)) and not yields(callee)
         around = own and bool(loops[-1].steps if loops else caller.steps)
         around = around or (bool(context.gate) and _ours(callee, places))
         return around or caller in told or found[caller].heat == "amortized"
@@ -132,10 +132,19 @@ def around_steps(routines: Sequence[Routine], found: Mapping[Routine, Warmth], p
         for callee in asked:
             calls = [(caller, context) for caller, _, context in callers[callee] if caller is not callee]
             warm = [call for call in calls if found[call[0]].heat != "cold" and not call[1].failing]
+            if yields(callee) and len(warm) < len(calls):
+                continue
             if callee not in told and warm and all(once(callee, *call) for call in warm):
                 at = (callee.node.at[0], callee.home.path)
                 told[callee], changed = Warmth("amortized", (Fact(AROUND, *at),)), True
     return told
+
+
+def yields(routine: Routine) -> bool:
+    """Whether a function gives its items one by one: it runs as often as these are drawn, wherever it is called. One
+    that a decorator changes may be something else (`@contextmanager`)."""
+    node = routine.node
+    return type(node) is FUNCTION and node.generator and not node.decorators
 
 
 def _ours(routine: Routine, places: Places) -> bool:
