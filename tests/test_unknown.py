@@ -627,3 +627,17 @@ def step(table, x):
     return x.parts().max().item()
 """
     assert checked.codes(text) == checked.codes(text.replace("all().any()", "any()"))
+
+
+def test_what_is_taken_for_another_class_is_the_same_tensor() -> None:
+    text = """import torch
+
+class Marked(torch.Tensor):
+    def some(self):
+        y = self.as_subclass(torch.Tensor)
+        return y[y > 0]
+
+    def shown(self):
+        return str(self.as_subclass(torch.Tensor))
+"""
+    assert checked.codes(text) == ["SG102", "SG206"]
