@@ -158,31 +158,6 @@ def test_what_is_given_to_torch_after_all_is_a_tensor(given: str, found: list[st
 READS = ("cpu().numpy()", "cpu().data.numpy()", "cpu().detach().numpy()", "data.cpu().numpy()")
 
 
-@pytest.mark.parametrize(
-    ("given", "found"),
-    [
-        ("F.cross_entropy(net(x), y)", ["SG204"]),
-        ("F.nll_loss(net(x), y)", ["SG204"]),
-        ("F.relu(net(x), y)", []),
-        ("net(x, y)", []),
-    ],
-)
-def test_what_a_loss_is_taken_against_is_as_much_a_tensor(given: str, found: list[str]) -> None:
-    text = f"""import numpy as np
-import torch
-import torch.nn.functional as F
-
-def f(net, batches):
-    table = np.zeros(4)
-    for x, y in batches:
-        loss = {given}
-        if (y > 3).any():
-            table[0] = 1
-    return table
-"""
-    assert checked.codes(text) == found
-
-
 @pytest.mark.parametrize("read", READS)
 def test_what_is_fetched_goes_on_as_an_array(read: str) -> None:
     text = f"import torch\n\n\ndef told(model, x):\n    found = model(x)\n    return torch.exp(x), found['a'].{read}\n"

@@ -71,7 +71,6 @@ class Names:
         self.sized = frozenset(places.tables["evidence"]["sized"])
         self.placed = frozenset(places.tables["evidence"]["placed"])
         self.operand_names = frozenset(places.tables["evidence"]["operands"])
-        self.target_names = frozenset(places.tables["names"]["targets"])
         self.views = frozenset(places.tables["views"]["names"])
         self.queries = frozenset(places.tables["views"]["queries"])
         self.scaling = frozenset(places.tables["names"]["scaling"])

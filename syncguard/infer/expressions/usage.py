@@ -53,18 +53,18 @@ class Usage(Names):
         if ((derived and self.asked(uses)) or "[?]" in uses) and self.only_torch(frame):  # `x[x > 0]`
             return Tensor(device=self.place(frame.routine), sure=False, why=frame.why("torch only", at))
         for use in sorted(uses):
-            if use.startswith(("(0", "(1")):
-                place, callee = int(use[1]), use[2:]
+            if use.startswith("(0"):
+                callee = use[2:]
                 head, _, rest = callee.partition(".")
                 value = frame.lookup(head)
-                own = place == 0 and type(value) not in (Named, ClassOf)  # `accelerator.backward(loss)`
+                own = type(value) not in (Named, ClassOf)  # `accelerator.backward(loss)`
                 if own and self.places.is_("names", "differentiators", rest.rpartition(".")[2]):
                     return Tensor(device=self.place(frame.routine), sure=False, why=frame.why(f"passed:{callee}", at))
                 if type(value) is Named and self.computing(value.name, rest):
                     called = f"{value.name}.{rest}" if rest else value.name
                     op = self.op(called)
-                    differentiates = place == 0 and self.places.is_("names", "gradients", called)
-                    if differentiates or (op is not None and self.asks_tensor(op, at=place)):
+                    differentiates = self.places.is_("names", "gradients", called)
+                    if differentiates or (op is not None and self.asks_tensor(op)):
                         there = self.place(frame.routine)
                         passed = Tensor(device=there, sure=False, why=frame.why(f"passed:{callee}", at))
                         return None if made_tensor(path, frame) else passed
@@ -95,12 +95,11 @@ class Usage(Names):
         """Whether a library's function, or what is called of its module, is one of those that take tensors alone."""
         return self.places.is_("types", "functions", f"{name}.{rest}" if rest else name)
 
-    def asks_tensor(self, op: Op, several: bool = False, at: int = 0) -> bool:
-        """Whether nothing but a tensor, or several of them, can be the first argument, or the one at a place."""
-        names = self.target_names if at else self.operand_names
+    def asks_tensor(self, op: Op, several: bool = False) -> bool:
+        """Whether nothing but a tensor, or several of them, can be the first argument."""
         return (
-            len(op.args) > at
-            and (op.args[0] == "tensors" if several else op.args[at] in names)
+            bool(op.args)
+            and (op.args[0] == "tensors" if several else op.args[0] in self.operand_names)
             and (op.returns.startswith(("tensor", "named", "tuple")) or bool(op.waits))
             and "factory" not in op.returns
         )
