@@ -1322,30 +1322,3 @@ class Spoken(BaseStreamer):
 @pytest.mark.parametrize(("library", "codes"), [("transformers.generation.streamers", {"SG301"}), ("own", {"SG102"})])
 def test_a_generation_puts_what_it_has_fetched_into_a_streamer(tmp_path, library, codes):
     assert {code for _, code in found(tmp_path, STREAMER.format(library=library))} == codes
-
-
-@pytest.mark.parametrize(
-    ("moved", "waits"),
-    [
-        ("net = net.cpu().eval()", False),
-        ("net = net.to('cpu').eval()", False),
-        ("net.cpu()", False),
-        ("net.to(torch.device('cpu'))", False),
-        ("net.to(device)", False),
-        ("net.to(given)", True),
-        ("net.cpu()\n    net.to(given)", True),
-        ("net.eval()", True),
-    ],
-)
-def test_what_a_model_gives_that_was_put_on_the_host(moved: str, waits: bool) -> None:
-    text = f"""import torch
-
-@torch.no_grad()
-def f(net, x, given):
-    device = torch.device("cpu")
-    {moved}
-    y = net(x)
-    if y.max() > 3:
-        return y.sum().item()
-"""
-    assert {code for code in codes(text) if code != "SG202"} == ({"SG201", "SG204"} if waits else set())

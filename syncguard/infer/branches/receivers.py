@@ -82,20 +82,12 @@ def of_numbers(nodes: Nodes, frame: Frame) -> bool:
 
 def of_table(nodes: Nodes, frame: Frame) -> bool:
     """Whether the receiver is, or stands in, what is called a table of pandas (`df["from"].unique()`), or is asked for
-    what such tables alone have (`rows["from"].dropna().unique()`), also by the name that it was given."""
-    return bool(nodes) and _of_table(nodes[0], frame, frozenset())
-
-
-def _of_table(node: Node, frame: Frame, seen: frozenset[str]) -> bool:
-    part: Node | None = node
-    places = frame.world.places
+    what such tables alone have (`rows["from"].dropna().unique()`)."""
+    part, places = nodes[0] if nodes else None, frame.world.places
     while part is not None:
         name = last_name(part) if type(part) is NAME or type(part) is ATTR else ""
         if places.is_("names", "frames", name):
             return True
-        if type(part) is NAME and name not in seen:
-            made = [*_bound_to(name, binders(frame.routine))]
-            return any(_of_table(value, frame, seen | {name}) for value in made)
         if type(part) is CALL and type(part.fn) is ATTR and places.is_("names", "columnar", part.fn.name):
             return True
         call = part.fn if type(part) is CALL else part

@@ -139,8 +139,7 @@ def of_instance(fn: Instance, args: list[Value], keywords: Keywords, at: At, nod
         result = apply(frame, op, at, [fn, *args], keywords, ((nodes[0] if nodes else None), *nodes))  # type: ignore[arg-type]
     if result is UNKNOWN and world.is_module_class(fn.name):
         result = beside(args, at, frame)
-    result = submodule(args, keywords, at, frame) if result is UNKNOWN else result
-    return Unknown(batch=frame.why("placed", at)) if result is UNKNOWN and fn.device == "host" else result
+    return submodule(args, keywords, at, frame) if result is UNKNOWN else result
 
 
 def of_model(at: At, frame: Frame) -> bool:

@@ -24,7 +24,7 @@ from syncguard.infer.operations.kin import made_of, operand
 from syncguard.infer.operations.targets import device_of
 from syncguard.infer.routine import Frame
 from syncguard.read.core import At, Node
-from syncguard.read.tags import ATTR, CALL, INDEX, NAME
+from syncguard.read.tags import ATTR, CALL, INDEX
 from syncguard.terms import Op
 
 Keywords = dict[str, Value]
@@ -146,12 +146,7 @@ def moved(
     )
     if module is not None and of is UNKNOWN and not part and is_module(at, nodes, frame):
         apply(frame, module, at, [here, *args], keywords, nodes)
-        if not to_host:
-            return UNKNOWN
-        on_host = Instance(None, "torch.nn.Module", "host")
-        if nodes and type(nodes[0]) is NAME:
-            frame.env[nodes[0].id] = on_host  # for good: a module moves itself
-        return on_host
+        return Instance(None, "torch.nn.Module", "host") if to_host else UNKNOWN
     result = apply(frame, op, at, [here, *args], keywords, nodes)
     stays = type(result) is Tensor and not result.on_device
     frame.home.moves_batches |= of.batch is not None and not (stays and to_host)
