@@ -181,11 +181,13 @@ x = torch.ones(3, device="cuda").amax()
 """
 
 
-def test_what_setup_passes_brings_about_nothing_that_counts(project):
+def test_what_setup_passes_brings_about_what_runs_seldom(project):
     write({"net": NET.replace("forward", "reset_parameters")})
-    assert checked() == ()
+    assert places(checked()) == [(*WAIT[:3], "cold")]
     write({"net": f"{SCRIPT}ops.deep(x)\n"})
-    assert checked() == ()
+    assert places(checked()) == [(*WAIT[:3], "cold")]
+    write({"net": NET, "other": NET.replace("forward", "reset_parameters")})
+    assert places(checked()) == [WAIT]
 
 
 def test_what_the_loop_of_a_script_passes_does(project):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from checked import codes
+from checked import codes, findings
 
 HEAD = """
 import numpy as np
@@ -49,6 +49,27 @@ def test_it_is_on_the_host(body: str) -> None:
 def test_nothing_is_told(body: str) -> None:
     found = codes(f"def f(x: Tensor, y: Tensor, more):\n        {WAITS}{body}\n", HEAD)
     assert found[:2] == ["SG204", "SG102"]
+
+
+def test_it_tells_nothing_where_the_user_says_that_all_is_on_the_device() -> None:
+    text = """
+    def f(n):
+        x = torch.rand(n)
+        mask = x > 0.5
+        first = x[mask].numpy()
+        return first, np.asarray(x.exp()[mask]), x.numpy()
+    """
+    assert codes(text, HEAD) == []
+    assert codes(text, HEAD, default_device="cuda") == ["SG102", "SG102"]
+
+
+def test_what_an_array_is_made_of_pays_for_nothing() -> None:
+    text = """
+    def f(x: Tensor, y: Tensor, n):
+        mask = x > n
+        return y[mask].numpy(), y.exp()[mask]
+    """
+    assert {finding.heat for finding in findings(text, HEAD)} == {"unknown"}
 
 
 def test_where_an_array_is_made_behind_a_test_it_is_there_behind_that() -> None:

@@ -221,6 +221,42 @@ def test_what_is_asked_of_each_item(test: str, use: str, found: list[str]) -> No
     assert codes(EACH.format(test=test, use=use), confidence="possible") == found
 
 
+REGIONS = """
+class Region:
+    def holds(self, point):
+        raise NotImplementedError
+
+class Box(Region):
+    def __init__(self, low):
+        self.low = low
+
+    def holds(self, point: Tensor):
+        return (point > self.low).all()
+
+class Both(Region):
+    def __init__(self, regions):
+        {test}
+        self.regions = regions
+
+    def holds(self, point: Tensor):
+        return all(one.holds(point) for one in self.regions)
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "found"),
+    [
+        ("if not all(isinstance(one, Region) for one in regions):\n            raise TypeError", ["SG204"]),
+        ("assert all(isinstance(one, Region) for one in regions)", ["SG204"]),
+        ("if not any(isinstance(one, Region) for one in regions):\n            raise TypeError", []),
+        ("if not all(isinstance(one, int) for one in regions):\n            raise TypeError", []),
+        ("assert len(regions)", []),
+    ],
+)
+def test_what_is_asked_of_each_item_of_anything_tells_what_it_holds(test: str, found: list[str]) -> None:
+    assert codes(REGIONS.format(test=test)) == found
+
+
 def test_what_was_asked_of_each_item_is_told_of_those_that_were_there() -> None:
     text = EACH.format(test="not all(isinstance(x, float) for x in xs)", use="int(xs[0])")
     assert codes(text.replace("    return", "    xs.append(a)\n    return"), confidence="possible") == ["SG203"]

@@ -616,3 +616,17 @@ def step(table, x):
 def test_by_another_name_a_table_of_pandas_is_one_still(steps: str, found: list[str]) -> None:
     text = f"import pandas\nimport torch\n\n\ndef told(df, rows):\n    {steps}\n    return means['v'].sum().item()\n"
     assert checked.codes(text) == found
+
+
+def test_what_is_taken_for_another_class_is_the_same_tensor() -> None:
+    text = """import torch
+
+class Marked(torch.Tensor):
+    def some(self):
+        y = self.as_subclass(torch.Tensor)
+        return y[y > 0]
+
+    def shown(self):
+        return str(self.as_subclass(torch.Tensor))
+"""
+    assert checked.codes(text) == ["SG102", "SG206"]

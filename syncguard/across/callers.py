@@ -49,13 +49,20 @@ def _with(one: Examined, source: Source, caused: list[Finding], rules: tuple[Rul
     doubted = {f.site for f in one.findings if f.confidence == DOUBTED}
     had = {f.site for f in (*one.findings, *one.allowed)} - doubted
     sure = (f for f in caused if f.site not in had and not (f.site in doubted and f.confidence == DOUBTED))
-    more = together(sure, lambda f: f.site)
+    more = together(_warmest(sure, one.findings), lambda f: f.site)
     warm = tuple(_warmed(more.values(), {function.name: function for function in one.calls}))
     before = tuple([f for f in one.findings if not (f.site in more and f.confidence == DOUBTED)])
     outcome = allow.settle_more(source, warm, before, rules)
     return msgspec.structs.replace(
         one, findings=(*outcome.notes, *outcome.kept), allowed=(*one.allowed, *outcome.covered)
     )
+
+
+def _warmest(caused: Iterable[Finding], had: Iterable[Finding]) -> list[Finding]:
+    """The findings without those that setup brings about once, where another call does, or the file itself has one."""
+    found = tuple(caused)
+    warm = {f.site for f in (*found, *had) if f.heat != "cold"}
+    return [f for f in found if f.heat != "cold" or f.site not in warm]
 
 
 def _warmed(findings: Iterable[Finding], functions: dict[str, Function]) -> Iterator[Finding]:

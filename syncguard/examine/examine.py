@@ -61,7 +61,9 @@ class Examiner:
     def begun(self, on_device: bool = False) -> World:
         """A world that knows of no file yet; what names no device is built on one where that is said."""
         device = "assumed" if on_device or self.config.default_device == "cuda" else "host"
-        return World(self.rules, device, self.config.torch_version, self.core, self.says)
+        world = World(self.rules, device, self.config.torch_version, self.core, self.says)
+        world.all_there = self.config.default_device == "cuda"
+        return world
 
     def examine(self, source: Source) -> Examined:
         """Everything that there is to say of one file by itself."""

@@ -23,24 +23,28 @@ from syncguard.read.tags import FUNCTION
 if TYPE_CHECKING:
     from syncguard.infer.project import World
 
-Often = Callable[[Routine, Routine, At], bool]
+Often = Callable[[Routine, Routine, At], int]
+NEVER: Final = 0
+ONCE: Final = 1
+OFTEN: Final = 2
 VAGUE: Final = frozenset(("computed", "moved parts", "torch only"))  # what shows no tensor to another file
 WRAPPED: Final = "wrapped:"
 
 
 class Cause(msgspec.Struct, frozen=True):
-    """A wait in a function of another file, and the call in this one that brings it about."""
+    """A wait in a function of another file, and the call in this one that brings it about, or that is made `once`."""
 
     sighting: Sighting
     routine: Routine
     caller: Routine
     at: At
+    once: bool = False
 
 
 class Call(msgspec.Struct, frozen=True):
     """A function of another file that is called with a tensor: by a function of this file, and through which callers;
     `told` if the waits that each call of it costs are told at that first call, `proven` the reasons of what that passes
-    that are tensors for sure.
+    that are tensors for sure, `once` if that call is made but once in a while.
     """
 
     routine: Routine
@@ -49,25 +53,32 @@ class Call(msgspec.Struct, frozen=True):
     links: tuple[Swaps, ...]
     told: bool
     proven: frozenset[int]
+    once: bool = False
 
 
 class Causes:
     """What the functions of one file bring about in others: nobody sees it there who does not see who calls."""
 
     def __init__(self, routines: Iterable[Routine], world: World, often: Often) -> None:
-        """`often` tells of a call whether it is made more than once in a while."""
+        """`often` tells of a call whether it is made more than once in a while, once, or never on the device."""
         self.world = world
         self.found: list[Cause] = []
         self.files: set[str] = set()  # those whose functions are given tensors, whether or not they wait today
         self._seen: set[tuple[Routine, Hashable]] = set()
+        seldom: list[tuple[Call, Routine, At]] = []
         for caller in routines:
             for (callee, key), (given, at) in list(caller.asks.items()):
-                if often(caller, callee, at):
+                made = often(caller, callee, at)
+                if made == OFTEN:
                     self._follow(Call(callee, key, given, (), True, _proven(given)), caller, at)
+                elif made == ONCE:
+                    seldom.append((Call(callee, key, given, (), True, _proven(given), True), caller, at))
+        for call, caller, at in seldom:
+            self._follow(call, caller, at)
 
         for inherited, override, info in world.inherited:
             told = inherited.contexts.get(world.context({}, info))
-            if told is not None and often(override, inherited, override.node.at):
+            if told is not None and often(override, inherited, override.node.at) == OFTEN:
                 self._given_back(told.waits, inherited, [m.routine for m in info.members.values() if type(m) is Method])
 
     def _given_back(self, waits: Iterable[Sighting], inherited: Routine, overrides: list[Routine]) -> None:
@@ -97,10 +108,10 @@ class Causes:
         for sighting in told.waits:
             why = _because(sighting.why, links)
             if why is not None and sighting not in paid and self._counts(sighting, why, call, caller):
-                self.found.append(Cause(_with(sighting, why), routine, caller, at))
+                self.found.append(Cause(_with(sighting, why), routine, caller, at, call.once))
         passed_on = {wait.at for wait in paid if wait.why is not None and wait.why.text.startswith(WRAPPED)}
         for (further, key), (given, where) in list(told.asks.items()):
-            self._follow(Call(further, key, given, links, where in passed_on, call.proven), caller, at)
+            self._follow(Call(further, key, given, links, where in passed_on, call.proven, call.once), caller, at)
 
     def _counts(self, sighting: Sighting, why: Why, call: Call, caller: Routine) -> bool:
         """Whether a wait is there because of what is passed; what waits by another name is told by that name, and what

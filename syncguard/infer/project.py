@@ -70,6 +70,7 @@ class World(Sharing):
     ) -> None:
         super().__init__(pack, version, load, says)
         self.default_device = default_device
+        self.all_there = False  # whether the user says that what names no device is on one, which no code disproves
         self.queue: deque[Routine] = deque()
         self.watch: Callable[[Frame, Node, Value], None] | None = None
         self.guesses = True  # whether a name such as `mask` tells a dtype

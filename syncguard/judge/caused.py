@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
-from syncguard.infer.causes import Cause, Causes
+from syncguard.infer.causes import NEVER, OFTEN, ONCE, Cause, Causes
 from syncguard.infer.project import World
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Context, Sighting
@@ -47,11 +47,13 @@ def caused_by(
     causes = Causes(routines, world, lambda caller, callee, at: often(warmth[caller], caller, callee, at, world.places))
     told = [(cause, _steadily(cause, warmth[cause.caller])) for cause in causes.found]
     steady = [cause for cause, one in told if one]
-    others = [cause for cause, one in told if not one]
+    others = [cause for cause, one in told if not one and not cause.once]
+    once = [cause for cause, one in told if not one and cause.once]
     # Of several at one place the last counts: the first that is made at every step, where its path is told.
     found = together(
         _findings((*others, *reversed(steady)), world, pack, cold, text_of, callers), lambda f: (f.site, f.code)
     )
+    found = {**together(_findings(once, world, pack, cold, text_of, callers), lambda f: (f.site, f.code)), **found}
     return tuple(found[key] for key in sorted(found)), tuple(sorted(causes.files))
 
 
@@ -63,14 +65,15 @@ def _steadily(cause: Cause, warmth: Warmth) -> bool:
     )
 
 
-def often(warmth: Warmth, caller: Routine, callee: Routine, at: At, places: Places) -> bool:
+def often(warmth: Warmth, caller: Routine, callee: Routine, at: At, places: Places) -> int:
     """Whether a call is made by more than setup and the like: what that brings about happens once."""
-    if caller.gpuless:
-        return False
     contexts = [context for place, context in caller.calls.get(callee, ()) if place == at]
+    if caller.gpuless or (contexts and all(context.failing for context in contexts)):
+        return NEVER
     if warmth.heat != "cold":
-        return not contexts or not all(context.failing for context in contexts)
-    return any(loop.reason or script(caller, places) for context in contexts for loop in context.loops)
+        return OFTEN
+    steps = any(loop.reason or script(caller, places) for context in contexts for loop in context.loops)
+    return OFTEN if steps else ONCE
 
 
 def _findings(
@@ -89,7 +92,8 @@ def _findings(
         )
         if finding is not None:
             options = (*around_caller(cause, world, text_of, callers), *finding.options)
-            yield replace(finding, because=passed(finding.because, cause, text_of), options=options)
+            told = replace(finding, because=passed(finding.because, cause, text_of), options=options)
+            yield replace(told, heat="cold", hot_path=()) if cause.once else told
 
 
 def _seen_from(cause: Cause, places: Places) -> Sighting:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from syncguard.infer.branches.meant import as_test
 from syncguard.infer.branches.subjects import path_of, value_at
 from syncguard.infer.domain.lattice import join_all
-from syncguard.infer.domain.values import Seq, Union, Value, options
+from syncguard.infer.domain.values import UNKNOWN, Seq, Union, Value, options
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
@@ -35,6 +35,9 @@ def of_each(call: core.Call, which: str, outcome: bool, frame: Frame, told: Told
         return found
     path = path_of(iterable)
     held = value_at(iterable, frame) if path else None
+    if held is UNKNOWN:
+        element = _passed(held, target.id, test, outcome, frame, told)
+        return {path: Seq("list", None, element)} if element is not UNKNOWN else {}
     if held is None or not any(type(option) is Seq for option in options(held)):
         return {}
 

@@ -15,7 +15,10 @@ from syncguard.read.walk import around, mentions, walk
 
 
 def demand(of: Value, node: Node | None, at: At, frame: Frame) -> None:
-    """Note where a tensor comes from of which an array is made: `x.numpy()`, `np.asarray(x)`."""
+    """Note where a tensor comes from of which an array is made: `x.numpy()`, `np.asarray(x)`. Where the user says that
+    all is on the device, this tells nothing of where it is."""
+    if frame.world.all_there:
+        return
     if type(of) is not Tensor or of.device != "assumed" or of.why is None or of.why.root.text == "annotation":
         return
     if frame.quiet or frame.context.off or frame.context.failing or type(frame.routine.node) is not FUNCTION:

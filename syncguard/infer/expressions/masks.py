@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from syncguard.infer.branches.meant import binders
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.domain.contents import without
 from syncguard.infer.domain.sureness import MASKS, number_sureness
@@ -14,7 +15,7 @@ from syncguard.infer.operations.dtypes import dtype_of
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, CALL, DO, FUNCTION, INDEX, NAME, SEQ
+from syncguard.read.tags import ATTR, BIND, CALL, DO, FUNCTION, INDEX, LOOP, NAME, SEQ, SLICE
 from syncguard.read.walk import walk
 
 
@@ -25,6 +26,8 @@ def mask(of: Tensor, key: Value, node: Node, frame: Frame) -> Value:
     if type(key) is Seq and key.kind == "tuple" and key.items is not None and type(node) is SEQ:
         parts = zip(key.items, node.items, strict=False)
         return Seq("tuple", tuple([mask(of, part, inner, frame) for part, inner in parts]))
+    if type(key) is Seq and key.kind == "tuple" and key.items is None:
+        return of_row(key, node, frame)
     if type(key) is Tensor and not key.dtype and _flags(key, node, frame):
         return key.but(dtype="named mask", sure=False)
     if type(key) is Tensor and not key.dtype and _numbers(key, node, frame):
@@ -87,6 +90,46 @@ def placed_first(key: Tensor, node: core.Index, frame: Frame) -> Tensor:
     if order is None or not frame.world.places.is_("factories", "orders", order.text) or along(order, frame):
         return key
     return key.but(rank=0, sure=False) if number_sureness(quiet_value(node.key, frame)) else key
+
+
+def of_row(key: Seq, node: Node, frame: Frame) -> Seq:
+    """`table[tuple(x[i])]`: what is made of one row, and indexes, holds a number for each dimension, where no rank is
+    known: a row that has more is no place in a table. The parts of all there is, `tuple(x.T)`, may be columns."""
+    element = key.element
+    if type(element) is not Tensor or element.rank >= 0 or element.dtype in MASKS:
+        return key
+    made = _bound(node, frame)
+    call = made.value if type(made) is BIND else made
+    if type(call) is not CALL or type(call.fn) is not NAME or len(call.args) != 1 or call.fn.id != key.kind:
+        return key
+    row = _bound(call.args[0], frame)
+    if type(row) is BIND:
+        row = row.value
+    above = element.why.parent if element.why is not None else None
+    turned = type(row) is LOOP and above is not None and above.text == "iterate"  # of a tensor, not of a list of them
+    one = turned or (type(row) is INDEX and _one_left(row.key, frame))
+    return Seq(key.kind, None, element.but(rank=0, sure=False)) if one else key
+
+
+def _bound(node: Node | None, frame: Frame) -> Node | None:
+    """The statement that binds a name, if it is one alone and does so by itself; all else as it is."""
+    if type(node) is not NAME:
+        return node
+    parts = binders(frame.routine).get(node.id, ())
+    target = parts[0].target if len(parts) == 1 and type(parts[0]) is LOOP else None
+    if len(parts) == 1 and type(parts[0]) is BIND and len(parts[0].targets) == 1:
+        target = parts[0].targets[0]
+    return parts[0] if type(target) is NAME else node
+
+
+def _one_left(key: Node, frame: Frame) -> bool:
+    """Whether a subscript leaves one dimension of those that it names: `x[i]`, `x[i, :, j]`."""
+    from syncguard.infer.expressions.evaluate import quiet_value
+
+    parts = key.items if type(key) is SEQ else (key,)
+    rest = [part for part in parts if type(part) is not SLICE]
+    numbers = [number_sureness(quiet_value(part, frame)) > 0 for part in rest]
+    return len(parts) - len(rest) == (len(parts) > 1) and all(numbers)
 
 
 def along(order: Why, frame: Frame) -> bool:

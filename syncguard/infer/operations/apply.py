@@ -68,7 +68,8 @@ def apply(
     why.put = _put(result, placing)
     if op.name in frame.world.queries:
         _landed(frame)
-    if nodes and type(result) is Host and result.kind == "array" and arguments.get("force") is None:
+    fetched = type(result) is Host and result.kind == "array" and arguments.get("force") is None
+    if nodes and fetched and not frame.world.all_there:
         if args and type(args[0]) is Tensor and args[0].device == "assumed":
             _shown(frame, nodes[0])
         _fetched(frame, nodes[0])
@@ -374,6 +375,7 @@ def _shown(frame: Frame, node: Node) -> None:
     while True:
         for key in [key for key in frame.routine.sightings if key[0] == node.at]:
             del frame.routine.sightings[key]
+            frame.paid = {waited: at for waited, at in frame.paid.items() if at != node.at}  # nothing is left of it
         if type(node) is CALL and type(node.fn) is ATTR and node.fn.name in views:
             node = node.fn.of
         elif type(node) is INDEX or (type(node) is ATTR and node.name in views):
