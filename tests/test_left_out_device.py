@@ -271,29 +271,3 @@ def test_what_a_function_makes_of_what_is_on_the_host_by_some_paths(
 ) -> None:
     files = {"__init__": "", "wide": WIDE, "drawn": DRAWN.format(given=given, made=made)}
     assert in_any_order(tmp_path, files) == ([("drawn.py", 7, "SG202")] if waits else [])
-
-
-@pytest.mark.parametrize("param", ['device="cpu"', 'device=torch.device("cpu")'])
-def test_what_is_built_on_the_device_goes_to_the_host_by_default(param: str) -> None:
-    text = f"""import torch
-
-def f(n, {param}):
-    return torch.ones(n).to(device)
-"""
-    assert codes(text, default_device="cuda") == ["SG202"]
-    assert codes(text) == ["SG304"]
-
-
-def test_what_follows_another_stays_where_it_is_built() -> None:
-    text = """import torch
-
-def f(n, x: torch.Tensor, device=None):
-    if device is None:
-        device = x.device
-    return torch.ones(n).to(device)
-
-def g(n):
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    return torch.ones(n).to(device)
-"""
-    assert codes(text, default_device="cuda") == []

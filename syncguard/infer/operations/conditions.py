@@ -44,7 +44,7 @@ from syncguard.infer.operations.indices import (
     zero_dim,
     zero_dim_mask,
 )
-from syncguard.infer.operations.targets import left_on_host, place_of
+from syncguard.infer.operations.targets import place_of
 
 
 def missing(args: Arguments, name: str) -> int:
@@ -213,9 +213,6 @@ def target_device(args: Arguments, names: str) -> str:
 
 def to_host(args: Arguments, names: str) -> int:
     sure = {"host": CERTAIN, "mixed": POSSIBLE}.get(target_device(args, names), NO)
-    asked = [args.get(name) or UNKNOWN for name in names.split("|")] if args.default_device == "assumed" else []
-    if sure < LIKELY and any(map(left_on_host, asked)):
-        return LIKELY  # the user says that all is on the device, and this that it goes to the host
     return sure or (LIKELY if kept_on_host(args, names) and _total(args.get("self")) else NO)
 
 
