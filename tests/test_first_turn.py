@@ -3,6 +3,7 @@
 import textwrap
 
 import pytest
+from checked import findings
 
 from syncguard import pipeline
 from syncguard.config import Config
@@ -113,3 +114,30 @@ def test_each_step_may_have_a_first_turn(test: str, parts: dict[str, str], expec
     config = Config(heat="all", stdin_filename="example.py")
     (found,) = [f for f in pipeline.check(["-"], config, text).findings if "item()" in f.message]
     assert found.heat == expected
+
+
+PARTS = """
+import torch
+
+
+def train(model: torch.nn.Linear, loader, opt):
+    model.cuda()
+    {outer}
+        n = 0
+        for part in batch.cuda(non_blocking=True).split(4):
+            loss = model(part).mean()
+            loss.backward()
+            if n == 0:
+                print(loss.item())
+            n += 1
+            {inner}
+        {step}
+"""
+
+
+def test_a_count_that_each_step_sets_back_is_of_no_first_turn() -> None:
+    steps = PARTS.format(outer="for batch in loader:", inner="pass", step="opt.step()")
+    epochs = PARTS.format(outer="for epoch in range(3):", inner="opt.step()", step="pass")
+    epochs = epochs.replace("batch.cuda(non_blocking=True).split(4)", "loader")
+    assert [one.heat for one in findings(steps) if one.code == "SG201"] == ["hot"]
+    assert [one.heat for one in findings(epochs) if one.code == "SG201"] == ["amortized"]

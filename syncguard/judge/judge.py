@@ -7,8 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from syncguard.infer.causes import VAGUE
-from syncguard.infer.domain.sureness import CERTAIN, POSSIBLE
+from syncguard.infer.domain.sureness import CERTAIN
 from syncguard.infer.home import Home
 from syncguard.infer.project import World
 from syncguard.infer.routine import Routine
@@ -29,8 +28,6 @@ from syncguard.judge.options.put import picked, put_behind
 from syncguard.judge.options.switched import switched
 from syncguard.pack import Pack
 from syncguard.terms import BACKWARD, SETUP, Fact, Finding, Sync
-
-WAITED: Final = "synchronize"  # the hazard of what waits for a stream, or an event
 
 
 def findings_of(
@@ -95,17 +92,7 @@ def surely(sighting: Sighting, routine: Routine, world: World) -> int:
     """How sure a wait is in its place: of a module that is moved, and of a backward, what stands around it tells."""
     if sighting.hazard == SETUP:
         return copied_again(sighting, routine, world.places)
-    if awaited(sighting, routine):
-        return POSSIBLE
     return min(sighting.sure, learns(sighting, routine, world) if sighting.hazard.startswith(BACKWARD) else CERTAIN)
-
-
-def awaited(sighting: Sighting, routine: Routine) -> bool:
-    """Whether its function has waited before for what the device does, and nothing but the habits of its code says that
-    what is read then is there: it may be the copy that was waited for."""
-    if sighting.why is None or sighting.why.root.text not in VAGUE:
-        return False
-    return any(one.hazard == WAITED and one.at < sighting.at for one in routine.sightings.values())
 
 
 def with_arms(sighting: Sighting, routine: Routine) -> Context:

@@ -38,6 +38,9 @@ def _counted(name: str, first: int, loop: Node, frame: Frame) -> bool:
     each = [part for part in adds if type(loop) is LOOP and any(part is statement for statement in loop.body)]
     if not (each and before) or len(adds) < len(inside):
         return False
+    steps = [step for step in frame.context.loops[:-1] if step.reason and not step.steps]
+    if any(around(step.at, part.at) for step in steps for part in before):
+        return False  # it is set back at each step
     if any(type(part) is LEAVE and part.what == "continue" and part.at < each[0].at for part in walk(loop)):
         return False  # that turn is not counted
     node = frame.routine.node

@@ -33,9 +33,10 @@ def collated(loader: Instance, at: At, frame: Frame) -> Instance | None:
 
 
 def _moves(info: ClassInfo, name: str) -> bool:
-    """Whether a method moves what an object holds, and asks not to wait: `self.x.to(device, non_blocking=True)`."""
-    member = info.find(name)
-    node = member[0].routine.node if member is not None and type(member[0]) is Call else None
+    """Whether a method of a class's own moves what an object holds, and asks not to wait: `self.x.to(device,
+    non_blocking=True)`."""
+    member = info.members.get(name)
+    node = member.routine.node if type(member) is Call else None
     if type(node) is not FUNCTION:
         return False
     told = {param.name for param in node.params if type(param.default) is CONST and not param.default.value}
