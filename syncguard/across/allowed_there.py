@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 from msgspec.structs import replace
@@ -24,12 +24,12 @@ def allowed_there(
 ) -> list[Examined]:
     """Each file, with what a comment of another file covers among what it allows; and where such a comment stands, that
     it is of use, also by what others call."""
-    led: dict[str, list[Finding]] = defaultdict(list)
+    led: dict[str, list[tuple[Finding, int]]] = defaultdict(list)
     for one in (*examined, *others):
         for finding in one.findings:
             wait = told_at_call(finding)
             if wait is not None and wait.path != finding.site.path:
-                led[wait.path].append(finding)
+                led[wait.path].append((finding, wait.line))
     reach = {path: found for path in led if (found := _reach(path, files))}
     if not reach:
         return examined
@@ -37,8 +37,9 @@ def allowed_there(
     used: dict[str, list[Finding]] = {}
     for path, comments in reach.items():
         words: set[tuple[allow.Allow, str]] = set()
-        for finding in led[path]:
-            _, covered, spoken = allow.apply((_there(finding),), comments, rules)
+        for finding, line in led[path]:
+            there = replace(finding, site=Site(path, line, 1, line, 1))
+            _, covered, spoken = allow.apply((there,), comments, rules)
             words |= spoken
             if covered:
                 reasons[finding] = covered[0].allowed
@@ -50,28 +51,12 @@ def _reach(path: str, files: Files) -> Reach:
     """What the comments of a file speak for."""
     if path.endswith(".ipynb") or not files.may_hold(path, allow.NAMES):
         return {}
-    source = Source(path, files.text(path), FileNote(path, "read"))
-    comments = allow.comments(source)
-    spans = allow.statements(source.text) if comments else ()
-    return {comment: allow.reached(comment, source, spans) for comment in comments}
-
-
-def _there(finding: Finding) -> Finding:
-    """The finding at the line that it leads to."""
-    wait = told_at_call(finding)
-    assert wait is not None
-    return replace(finding, site=Site(wait.path, wait.line, 1, wait.line, 1))
+    return allow.reach_of(Source(path, files.text(path), FileNote(path, "read")))
 
 
 def _with(one: Examined, reasons: Mapping[Finding, str], of_use: Iterable[Finding]) -> Examined:
-    covered = tuple(_allowed(one.findings, reasons))
+    covered = tuple([replace(f, allowed=reasons[f]) for f in one.findings if f in reasons])
     if not covered and not of_use:
         return one
     kept = [finding for finding in one.findings if finding not in reasons and finding not in of_use]
     return msgspec.structs.replace(one, findings=tuple(kept), allowed=(*one.allowed, *covered))
-
-
-def _allowed(findings: Iterable[Finding], reasons: Mapping[Finding, str]) -> Iterator[Finding]:
-    for finding in findings:
-        if finding in reasons:
-            yield replace(finding, allowed=reasons[finding])

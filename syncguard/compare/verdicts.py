@@ -48,9 +48,9 @@ def joined(record: Record, findings: Iterable[Finding], checked: Collection[str]
             hits = predicted(wait, place, [(n, findings[n]) for n in by_file.get(path, ())])
             if hits:
                 break
-        told = [(n, findings[n]) for n in inside.get((path, place.line), ())]
-        at_calls = tuple(n for n, finding in told if alike(wait, place, finding))
-        for n in dict.fromkeys((*(hits := hits or led(wait, names, read, findings, by_file)), *at_calls)):
+        hits = hits or led(wait, names, read, findings, by_file)
+        at_calls = tuple(n for n in inside.get((path, place.line), ()) if alike(wait, place, findings[n]))
+        for n in dict.fromkeys((*hits, *at_calls)):
             met.setdefault(n, []).append(number)
         hits = hits or at_calls
         unsaid = f"depends-on-{wait.depends}" if wait.depends else "missed-alarm"

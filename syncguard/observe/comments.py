@@ -55,12 +55,11 @@ class Comments:
         from syncguard.selection import expand
 
         source = Source(name, text, FileNote(name, "read"))
-        spans = allow.statements(text)
         return tuple(
             (
-                allow.reached(comment, source, spans),
+                spans,
                 frozenset(code for word in comment.words for code in expand(word, self.pack.rules)),
                 comment.reason or "allowed by a comment",
             )
-            for comment in allow.comments(source)
+            for comment, spans in allow.reach_of(source).items()
         )

@@ -48,14 +48,12 @@ class Allowed(msgspec.Struct, frozen=True):
 def settle(source: Source, findings: tuple[Finding, ...], rules: Iterable[Rule], active: frozenset[str]) -> Allowed:
     """What the comments of a file leave of all its findings, whatever their heat, not yet moved into notebook cells.
     `active` are the codes that are on here: no comment is called unused for any other."""
-    if not any(name in source.text for name in NAMES):
+    reach = reach_of(source)
+    if not reach:
         return Allowed(findings)
     rules = tuple(rules)
-    allows = comments(source)
-    spans = statements(source.text) if allows else ()
-    reach = {allow: reached(allow, source, spans) for allow in allows}
     kept, covered, used = apply(findings, reach, rules)
-    notes = (note for allow in allows for note in _notes(allow, reach[allow], kept, used, rules, active))
+    notes = (note for allow, spans in reach.items() for note in _notes(allow, spans, kept, used, rules, active))
     return Allowed(kept, covered, tuple(notes))
 
 
@@ -65,11 +63,10 @@ def settle_more(
     """What the comments leave of findings that became known later; as notes, what was found before without the words
     that were called unused and are of use now.
     """
-    if not any(name in source.text for name in NAMES):
+    reach = reach_of(source)
+    if not reach:
         return Allowed(findings, notes=before)
-    allows = comments(source)
-    spans = statements(source.text) if allows else ()
-    kept, covered, used = apply(findings, {one: reached(one, source, spans) for one in allows}, rules)
+    kept, covered, used = apply(findings, reach, rules)
     wrong = [house.finding("SG001", one.site, word=word) for one, word in used]
     return Allowed(kept, covered, tuple(note for note in before if note not in wrong))
 
@@ -97,6 +94,13 @@ def apply(
         else:
             kept.append(finding)
     return tuple(kept), tuple(covered), frozenset(used)
+
+
+def reach_of(source: Source) -> dict[Allow, tuple[Span, ...]]:
+    """The comments that are ours, in order, each with the lines that it speaks for."""
+    allows = comments(source) if any(name in source.text for name in NAMES) else ()
+    spans = statements(source.text) if allows else ()
+    return {allow: reached(allow, source, spans) for allow in allows}
 
 
 def comments(source: Source) -> tuple[Allow, ...]:
