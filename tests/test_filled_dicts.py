@@ -60,3 +60,35 @@ TOTAL, READ_BACK = "found[name] = torch.tensor(given[name], device='cuda')", "fo
 def test_what_is_replaced_under_a_name_is_no_longer_there(first, then, last, expected):
     told = codes(REPLACED.format(first=first, then=then, last=last))
     assert [code for code in told if code == "SG206"] == expected
+
+
+EACH_READ = """
+import torch
+
+def totals(x: torch.Tensor):
+    found = {{"loss": x.sum(), "count": 3}}
+    for key in found:
+        {first}
+        {then}
+    return f"{{found['loss']}}"
+"""
+READ_KEY = "found[key] = found[key].item()"
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "expected"),
+    [
+        ("", READ_KEY, []),
+        ("print(key)", READ_KEY, []),
+        ("", f"if torch.is_tensor(found[key]): {READ_KEY}", []),
+        ("if not torch.is_tensor(found[key]): continue", READ_KEY, []),
+        ("", f"if hasattr(found[key], 'item'): {READ_KEY}", []),
+        ("", f"if key == 'count': {READ_KEY}", ["SG206"]),
+        ("if key == 'loss': break", READ_KEY, ["SG206"]),
+        ("if key == 'loss': continue", READ_KEY, ["SG206"]),
+        ("if torch.is_tensor(found[key]) and key == 'loss': continue", READ_KEY, ["SG206"]),
+    ],
+)
+def test_a_loop_that_reads_every_tensor_of_a_dict_leaves_none(first, then, expected):
+    told = codes(EACH_READ.format(first=first, then=then))
+    assert [code for code in told if code == "SG206"] == expected

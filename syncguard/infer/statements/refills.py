@@ -1,38 +1,49 @@
-"""A loop over a container in, what the container holds after it out: each of its parts, moved."""
+"""A loop over a container in, what the container holds after it out: each of its parts, moved or read."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from syncguard.infer.domain.contents import tensor_in
+from syncguard.infer.branches.narrow import narrowed
+from syncguard.infer.domain.contents import tensor_in, without
 from syncguard.infer.domain.lattice import join
 from syncguard.infer.domain.values import UNKNOWN, Host, Table, Tensor, Unknown, Value
 from syncguard.infer.expressions.evaluate import quiet_value
 from syncguard.infer.routine import Frame
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, INDEX, NAME, SEQ
+from syncguard.read.tags import ATTR, BIND, CALL, IF, INDEX, LEAVE, NAME, SEQ
 from syncguard.read.walk import walk
 
 WAYS: Final = ("items", "keys")  # to iterate over a container's keys
 COPIES: Final = ("list", "tuple")
+ANY: Final = Tensor(sure=True)
 
 
 def refill(node: core.Loop, frame: Frame) -> None:
-    """`for key, part in batch.items(): batch[key] = part.to(device)`: what was in the batch is on the device."""
+    """`for key, part in batch.items(): batch[key] = part.to(device)`: what was in the batch is on the device; after
+    `part.item()` it is a number."""
     name = _container(node.iterable)
     held = frame.env.get(name) if name else None
     if (type(held) is not Unknown and type(held) is not Table) or node.target is None:
         return
-    key = node.target.items[0] if type(node.target) is SEQ and node.target.items else node.target
+    pair = node.target.items if type(node.target) is SEQ else ()
+    key = pair[0] if pair else node.target
     if type(key) is not NAME:
         return
     for part in walk(node.body):
         if type(part) is BIND and part.value is not None and _puts(part.targets, name, key.id):
             value = quiet_value(part.value, frame)
             there = tensor_in(value)
-            each = there is value and any(part is statement for statement in node.body)
-            if type(held) is Table and there is not None:
+            each = any(part is statement for statement in node.body)
+            item = pair[1].id if len(pair) == 2 and type(pair[1]) is NAME else f"{name}[{key.id}]"
+            read = UNKNOWN if there is value else _of_any_tensor(part, node.body, item, frame)
+            if tensor_in(read) is None and type(read) is not Unknown:
+                frame.env[name] = _read(
+                    held, read, always=each and not any(type(part) is LEAVE for part in walk(node.body))
+                )
+            elif type(held) is Table and there is not None:
+                each = each and there is value
                 items = {at: _moved(item, there, each) for at, item in held.items.items()}
                 frame.env[name] = Table(items, there if each else join(held.element, there), held.keys)
             elif there.on_device if there is not None else type(value) is Unknown and value.weak is not None:
@@ -45,6 +56,51 @@ def _moved(item: Value, there: Tensor, each: bool) -> Value:
     if type(item) is Tensor:
         return item.but(device=there.device, why=there.why)
     return there if each else item
+
+
+def _read(held: Value, value: Value, always: bool) -> Value:
+    """A dict whose tensors were all replaced by what was read of them."""
+    if type(held) is not Table:
+        return Table({}, value, Host("str")) if always else held
+    items = {at: value if always or tensor_in(item) is not None else item for at, item in held.items.items()}
+    left = without(held.element, lambda option: always or type(option) is Tensor)
+    return Table(items, value if left is UNKNOWN else join(left, value), held.keys)
+
+
+def _of_any_tensor(put: core.Bind, body: tuple[Node, ...], item: str, frame: Frame) -> Value:
+    """What is put in the place of a tensor, whichever it is; UNKNOWN where some may be left as they are: what stands
+    before, or around, asks something else of `item` than whether it is a tensor."""
+    before = frame.env
+    frame.env = {**before, item: ANY}
+    frame.dotted.add(item.partition("[")[0])
+    ways = _ways_to(put, body)
+    sure = ways is not None and all(
+        tensor_in(narrowed(test, not outcome, frame).get(item, ANY)) is None for test, outcome in ways
+    )
+    value = quiet_value(put.value, frame) if sure else UNKNOWN
+    frame.env = before
+    return value
+
+
+def _ways_to(put: core.Bind, body: tuple[Node, ...]) -> list[tuple[Node, bool]] | None:
+    """The tests that stand between the start of a loop's turn and this statement, each with the outcome that leads to
+    it; None where it is reached in another way."""
+    ways: list[tuple[Node, bool]] = []
+    for part in body:
+        if part is put:
+            return ways
+        if type(part) is not IF:
+            if any(type(inner) is LEAVE for inner in walk(part)):
+                return None
+            continue
+        if any(inner is put for inner in walk(part.body)):
+            inside = _ways_to(put, part.body)
+            return None if inside is None else [*ways, (part.test, True), *inside]
+        if any(type(inner) is LEAVE for inner in walk(part)):
+            if part.orelse or type(part.body[-1]) is not LEAVE or part.body[-1].what != "continue":
+                return None
+            ways.append((part.test, False))
+    return None
 
 
 def _container(node: Node | None) -> str:
