@@ -150,6 +150,22 @@ def test_a_cell_that_does_not_parse_is_named(ran):
     assert "2 | x = = 2\n" in out
 
 
+def test_cells_beside_one_that_does_not_parse_are_checked(ran):
+    broken = "def f(:\n    pass  # syncguard: allow[SG201] later"
+    cells = [WAITS.partition("\n\n\n")[0], broken, WAITS.partition("\n\n\n")[2]]
+    rows = [{"cell_type": "code", "source": text, "metadata": {}} for text in cells]
+    Path("book.ipynb").write_text(json.dumps({"cells": rows, "metadata": {}, "nbformat": 4}))
+    for _ in range(2):  # the second time from the cache
+        code, out, _ = ran("check", "book.ipynb", "-o", "concise")
+        assert code == 1
+        assert len(out.splitlines()) == 3
+        assert "cell 2:1:7 SG000" in out and "cell 3:3:16 SG201" in out
+    assert "1 | def f(:\n" in ran("check", "book.ipynb")[1]
+    assert ran("explain", "book.ipynb:cell 2:1")[::2] == (
+        2, "syncguard: book.ipynb:cell 2: not checked: Python 3.11 cannot parse it: invalid syntax (line 1)\n"
+    )
+
+
 def test_findings_come_in_order_of_path_and_place(ran):
     os.makedirs("p")
     Path("p/a.py").write_text(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from syncguard import house, pack
 from syncguard.cache.cores import Cores, Lowered, lowered
 from syncguard.collector import paused_collector
@@ -32,9 +34,9 @@ from syncguard.judge.options.made_with import asked_of_made
 from syncguard.judge.options.making import making
 from syncguard.read import allow, core
 from syncguard.read.core import Module
-from syncguard.read.lower import Unreadable
-from syncguard.read.notebook import facts_in, in_cells
-from syncguard.read.source import FileNote, Source, read
+from syncguard.read.lower import Unreadable, lower
+from syncguard.read.notebook import cell_path, facts_in, in_cells
+from syncguard.read.source import FileNote, Source, cell_lines, read
 from syncguard.read.words import numbers_of
 from syncguard.selection import Selection, selection
 from syncguard.terms import Fact, Finding
@@ -73,7 +75,8 @@ class Examiner:
             return Examined(source.note, findings=found)
         with paused_collector():
             try:
-                return self.inferred(source)
+                examined = self.inferred(source)
+                return with_cells(source, examined) if source.broken else examined
             except Unreadable as fault:
                 finding = in_cells(source, house.unreadable(source.path, fault.reason, fault.line, fault.column))
                 note = FileNote(source.path, "broken", finding.message)
@@ -278,6 +281,18 @@ def failed(path: str, fault: Exception) -> Examined:
 def unchecked(path: str, reason: str, fault: str) -> Examined:
     """A file that is told to be unchecked for a reason, with all that is known of what went wrong."""
     return Examined(FileNote(path, "broken", reason), findings=(house.unreadable(path, reason),), fault=fault)
+
+
+def with_cells(source: Source, examined: Examined) -> Examined:
+    """A notebook of which some cells cannot be parsed: each is told, and the others are checked."""
+    told = []
+    for number in source.broken:
+        path = cell_path(source.path, number)
+        try:
+            lower("\n".join(cell_lines(source, number)))
+        except Unreadable as fault:
+            told.append(house.unreadable(path, fault.reason, fault.line, fault.column))
+    return replace(examined, findings=(*examined.findings, *told))
 
 
 def asked_by(home: Home) -> tuple[Asked, ...]:

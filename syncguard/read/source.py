@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from syncguard.read.notebook import NotANotebook, NotPython, joined, parts_of
+from syncguard.read.notebook import NotANotebook, NotPython, joined, parts_of, written
 
 COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 BLANK = re.compile(rb"^[ \t\f]*(?:#|\r?$)")
@@ -28,12 +28,14 @@ class FileNote(msgspec.Struct, frozen=True):
 
 
 class Source(msgspec.Struct, frozen=True):
-    """The text of a file, with `\\n` at the end of each line. `cells` of a notebook: number and first line."""
+    """The text of a file, with `\\n` at the end of each line. `cells` of a notebook: number and first line; of those in
+    `broken`, by number, the lines stand as comments."""
 
     path: str
     text: str
     note: FileNote
     cells: tuple[tuple[int, int], ...] = ()
+    broken: tuple[int, ...] = ()
 
 
 class Undecodable(Exception):
@@ -76,12 +78,12 @@ def decode(path: str, data: bytes | str) -> Source:
         text = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
         if "\0" in text:
             raise Undecodable(f"contains a NUL byte (line {text.count(chr(10), 0, text.index(chr(0))) + 1})")
-        text, cells = joined(text) if notebook else (text, ())
+        text, cells, broken = joined(text) if notebook else (text, (), ())
     except NotPython as fault:
         return without(path, "skipped", str(fault))
     except (Undecodable, NotANotebook) as fault:
         return without(path, "broken", str(fault))
-    return Source(path, text, FileNote(path, "read"), cells)
+    return Source(path, text, FileNote(path, "read"), cells, broken)
 
 
 def without(path: str, state: Literal["skipped", "broken"], reason: str) -> Source:
@@ -97,18 +99,20 @@ def lines_of(stdin: bytes | str = b"", stdin_filename: str = "<stdin>") -> Calla
         if path not in kept:
             file, cell = parts_of(path)
             source = decode(file, stdin) if file == stdin_filename else read(file)
-            kept[path] = _cell(source, cell) if cell else tuple(source.text.split("\n"))
+            kept[path] = cell_lines(source, cell) if cell else tuple(source.text.split("\n"))
         return kept[path]
 
     return lines
 
 
-def _cell(source: Source, number: int) -> tuple[str, ...]:
+def cell_lines(source: Source, number: int) -> tuple[str, ...]:
+    """The lines of a notebook's cell, as they are written there."""
     lines = source.text.split("\n")
     starts = [*source.cells, (0, len(lines) + 1)]
     for (cell, first), (_, after) in pairwise(starts):
         if cell == number:
-            return tuple(lines[first - 1 : after - 1])
+            held = lines[first - 1 : after - 1]
+            return tuple(map(written, held) if number in source.broken else held)
     return ()
 
 
