@@ -163,7 +163,8 @@ def test_cells_beside_one_that_does_not_parse_are_checked(ran):
         assert "cell 3:3:16 SG201" in out
     assert "1 | def f(:\n" in ran("check", "book.ipynb")[1]
     assert ran("explain", "book.ipynb:cell 2:1")[::2] == (
-        2, "syncguard: book.ipynb:cell 2: not checked: Python 3.11 cannot parse it: invalid syntax (line 1)\n"
+        2,
+        "syncguard: book.ipynb:cell 2: not checked: Python 3.11 cannot parse it: invalid syntax (line 1)\n",
     )
 
 
