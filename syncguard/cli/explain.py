@@ -78,8 +78,8 @@ def _line(path: str, cell: int, line: int, config: Config, colour: str) -> Itera
         at = site_in(source, Site(source.path, fault.line, fault.column, fault.line, fault.column))
         raise click.ClickException(f"{at.path}: {fault.reason} (line {at.line})") from None
     if cell in source.broken:
-        at = next(one for one in pipeline.check([source.path], config).findings if one.site.path == path)
-        raise click.ClickException(f"{path}: {at.message} (line {at.site.line})")
+        told = next(one for one in pipeline.check([source.path], config).findings if one.site.path == path)
+        raise click.ClickException(f"{path}: {told.message} (line {told.site.line})")
     found = [(finding, hidden(finding, config)) for finding in pipeline.on_line(path, line, config)]
     return explain.beliefs(path, line, believed, look(colour, lines=lines), found)
 

@@ -77,7 +77,7 @@ def _of_any_tensor(put: core.Bind, body: tuple[Node, ...], item: str, frame: Fra
     sure = ways is not None and all(
         tensor_in(narrowed(test, not outcome, frame).get(item, ANY)) is None for test, outcome in ways
     )
-    value = quiet_value(put.value, frame) if sure else UNKNOWN
+    value = quiet_value(put.value, frame) if sure and put.value is not None else UNKNOWN
     frame.env = before
     return value
 
