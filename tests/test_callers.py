@@ -326,6 +326,90 @@ def test_what_is_kept_by_an_instance_of_another_files_class(project, given, read
     assert [finding.code for finding in checked("p/net.py", "p/first.py")] == found
 
 
+SCHEDULES = """\
+import torch
+
+
+class Schedule:
+    def __init__(self, count, device):
+        self.sigmas = torch.linspace(1, 0, count, device=device)
+        self.count = count
+
+    def at(self, i):
+        return self.sigmas[i]
+
+    def many(self, i):
+        return self.count > i
+
+
+class OnHost(Schedule):
+    def __init__(self, count):
+        self.sigmas, self.count = torch.linspace(1, 0, count), count
+
+    def at(self, i):
+        return self.sigmas[i]
+
+
+class Steps:
+    def at(self, i):
+        return i / 3
+
+    many = at
+"""
+SAMPLES = """\
+def sample(net, schedule, x):
+    for i in range(9):
+        if schedule.at(i) > 3:
+            x = net(x)
+        if schedule.many(i):
+            x = net(x)
+    return x
+
+
+class Sampler:
+    def __init__(self, schedule):
+        self.schedule = schedule
+
+    def sample(self, x):
+        for i in range(9):
+            if self.schedule.at(i) > 3:
+                break
+        return x
+
+    def told(self):
+        return self.schedule.at(3)
+"""
+SAMPLED = """\
+import torch
+from .ops import Sampler, sample
+from .schedules import OnHost, Schedule, Steps
+
+
+class Net(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        made = {made}
+        return {called}
+"""
+OF_DEVICE = "Schedule(9, 'cuda')"
+
+
+@pytest.mark.parametrize(
+    ("made", "called", "found"),
+    [
+        (OF_DEVICE, "sample(self, made, x)", [("p/ops.py", 3)]),
+        ("OnHost(9)", "sample(self, made, x)", []),
+        ("Steps()", "sample(self, made, x)", []),
+        (OF_DEVICE, "Sampler(made).sample(x)", [("p/ops.py", 16)]),
+        ("OnHost(9)", "Sampler(made).sample(x)", []),
+        ("Steps()", "Sampler(made).sample(x)", []),
+        (OF_DEVICE, "x[Sampler(made).told() > 3]", [("p/net.py", 9)]),
+    ],
+)
+def test_what_a_method_of_an_object_gives_that_is_passed(project, made, called, found):
+    write({"schedules": SCHEDULES, "ops": SAMPLES, "net": SAMPLED.format(made=made, called=called), "plain": ""})
+    assert [(f.site.path, f.site.line) for f in checked() if f.code in ("SG204", "SG102")] == found
+
+
 def test_what_one_file_gives_is_kept_for_no_other(project):
     kept = KEPT.format(given="history.add(x.sum())", read="history.last")
     other = kept.replace("history.add(x.sum())", "pass")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from syncguard.infer.domain.contents import holds_tensor, tensors_in
+from syncguard.infer.domain.contents import holds_tensor, is_object, tensors_in
 from syncguard.infer.domain.reasons import Swaps, swapped, swaps_of
 from syncguard.infer.domain.sureness import LIKELY, number_sureness
 from syncguard.infer.domain.values import LINKS, Why, options
@@ -29,6 +29,7 @@ ONCE: Final = 1
 OFTEN: Final = 2
 VAGUE: Final = frozenset(("computed", "moved parts", "torch only"))  # what shows no tensor to another file
 WRAPPED: Final = "wrapped:"
+TOLD_APART: Final = 3  # by the device, by what is given and by the class: what a key begins with
 
 
 class Cause(msgspec.Struct, frozen=True):
@@ -97,7 +98,9 @@ class Causes:
         """Note what a call brings about, and the calls in its turn."""
         routine, known = call.routine, (call.routine, call.key)
         told = routine.contexts.get(call.key)
-        if told is None or known in self._seen or not any(holds_tensor(v) or is_own(v) for v in call.given.values()):
+        if told is None or known in self._seen:
+            return
+        if not (_sees_kept(call.key) or any(holds_tensor(v) or is_own(v) or is_object(v) for v in call.given.values())):
             return
         if routine.home.path == caller.home.path:
             return
@@ -120,7 +123,19 @@ class Causes:
             return False
         if _leads_to(why, caller.home.path, call.proven):
             return True
-        return not call.links and (_passes(call.given, why) or self._declared(sighting, why, call))
+        if not call.links and (_passes(call.given, why) or self._declared(sighting, why, call)):
+            return True
+        return self._by_object(sighting, why, call)
+
+    def _by_object(self, sighting: Sighting, why: Why, call: Call) -> bool:
+        """Whether a function waits for what a method of an object gives that is passed, or that its own object was made
+        with."""
+        if not (_sees_kept(call.key) or any(map(is_object, call.given.values()))):
+            return False
+        if not _through(why, lambda link: link.parent is None, call.proven):
+            return False
+        alone = self.world.alone(call.routine, Frame(self.world, call.routine, {}))
+        return alone.get((sighting.at, sighting.hazard), 0) < LIKELY
 
     def _declared(self, sighting: Sighting, why: Why, call: Call) -> bool:
         """Whether a function waits for a declared tensor because of where the one is that is passed, or because one is
@@ -132,6 +147,11 @@ class Causes:
         if any(_or_number(param, frame) for param in shown):
             return True
         return bool(shown) and self.world.alone(routine, frame).get((sighting.at, sighting.hazard), 0) < LIKELY
+
+
+def _sees_kept(key: Hashable) -> bool:
+    """Whether a call is one of a method that sees what the file that is checked lets its object keep."""
+    return type(key) is tuple and len(key) > TOLD_APART
 
 
 def _because(why: Why | None, links: tuple[Swaps, ...]) -> Why | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from syncguard.infer.classes import ClassInfo, class_of
-from syncguard.infer.domain.contents import any_on_device, held_there, holds_tensor, there
+from syncguard.infer.domain.contents import any_on_device, held_there, holds_tensor, is_object, there
 from syncguard.infer.domain.lattice import join_all, pooled, same
 from syncguard.infer.domain.values import (
     NONE,
@@ -262,7 +262,7 @@ class World(Sharing):
         if member is not None and type(member[0]) is Call:
             if info.home.own:
                 self.call(member[0].routine, instance, args, keywords, at, frame)
-            elif frame.home.own and any_on_device(passed):
+            elif frame.home.own and (any_on_device(passed) or (not info.is_module and any(map(is_object, passed)))):
                 routine = member[0].routine
                 self.outcome(routine, learnt.given(routine, [instance, *args], keywords, True), frame, info, at)
             return instance

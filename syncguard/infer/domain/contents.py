@@ -94,6 +94,11 @@ def holds_tensor(value: Value) -> bool:
     return False
 
 
+def is_object(value: Value) -> bool:
+    """Whether a value is, or may be, an object of a class of the project."""
+    return any(type(option) is Instance and option.info is not None for option in options(value))
+
+
 def taken_along(value: Value) -> Value:
     """The value as of what holds it and may be moved to the device: what is on the host may be there."""
     return changed(value, lambda tensor: tensor.but(device="assumed") if tensor.device == "host" else tensor)
