@@ -190,6 +190,24 @@ def test_what_setup_passes_brings_about_what_runs_seldom(project):
     assert places(checked()) == [WAIT]
 
 
+TRAINS = """\
+def train(model, batches, optimizer, limit):
+    if limit > 4:
+        return
+    for x, y in batches:
+        ((model(x) - y) ** 2).mean().backward()
+        optimizer.step()
+        if limit > 3:
+            break
+"""
+
+
+def test_what_setup_passes_into_a_loop_of_the_steps_is_asked_at_each(project):
+    write({"ops": TRAINS, "net": f"{SCRIPT}ops.train(torch.nn.Linear(3, 3), [], None, x)\n", "plain": ""})
+    found = [place for place in places(checked()) if place[0] == "p/ops.py"]
+    assert found == [("p/ops.py", 2, "SG204", "cold"), ("p/ops.py", 7, "SG204", "hot")]
+
+
 def test_what_the_loop_of_a_script_passes_does(project):
     write({"net": f"{SCRIPT}for _ in range(9):\n    ops.deep(x)\n"})
     assert [place[:3] for place in places(checked())] == [WAIT[:3]]

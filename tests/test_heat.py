@@ -712,10 +712,11 @@ def test_a_turn_of_a_script_may_be_a_whole_run() -> None:
     text = """
         for seed in range(3):
             {}
-            torch.cuda.empty_cache()
+            torch.cuda.{}()
         """
-    assert heats(text.format("run(seed)")) == ["unknown"]
-    assert heats(text.format("trainer.fit(seed)")) == ["cold"]
+    assert heats(text.format("run(seed)", "synchronize")) == ["unknown"]
+    assert heats(text.format("trainer.fit(seed)", "synchronize")) == ["cold"]
+    assert heats(text.format("run(seed)", "empty_cache")) == ["cold"]
 
 
 def test_a_loop_that_only_adds_up_gradients_is_one_step() -> None:

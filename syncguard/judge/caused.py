@@ -93,7 +93,8 @@ def _findings(
         if finding is not None:
             options = (*around_caller(cause, world, text_of, callers), *finding.options)
             told = replace(finding, because=passed(finding.because, cause, text_of), options=options)
-            yield replace(told, heat="cold", hot_path=()) if cause.once else told
+            own = finding.heat == "hot"  # by a loop of the steps that it stands in
+            yield replace(told, heat="cold", hot_path=()) if cause.once and not own else told
 
 
 def _seen_from(cause: Cause, places: Places) -> Sighting:

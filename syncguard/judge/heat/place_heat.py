@@ -57,7 +57,7 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, world: World) 
         few = few or (
             base == "amortized" and all(by_column(loop.node) or names_each(loop.node) for loop in context.loops)
         )
-        if not (whole or few):  # a script's own loop may run long
+        if not (whole or few or ends_phase(sighting, routine, places)):  # a script's own loop may run long
             base, path = "unknown", ()
     once = around_what(routine, context, places) if base == "hot" and not lasting else ""
     if once:
@@ -94,7 +94,7 @@ def _once(sighting: Sighting, routine: Routine, places: Places) -> str:
     prepared = sighting.why is not None and sighting.why.root.text == "prepared"
     if sighting.hazard == UPLOAD and prepared and not any(one.reason for one in loops):
         return CROSSES
-    if not loops and ends_phase(sighting, routine, places):
+    if not any(one.reason for one in loops) and ends_phase(sighting, routine, places):
         return BETWEEN
     if not loops and sighting.hazard in places.tables["cold"]["asked_for"] and _named_for(sighting.op, routine):
         return ASKED

@@ -220,7 +220,10 @@ def makes_groups(routine: Routine, places: Places) -> bool:
 
 
 def ends_phase(sighting: Sighting, routine: Routine, places: Places) -> bool:
-    """Whether this is a barrier in a function that has no tensors exchanged, which are in order without it."""
+    """Whether memory is given back here, or this is a barrier in a function that has no tensors exchanged, which are in
+    order without it."""
+    if places.is_("cold", "releases", sighting.op):
+        return True
     return places.is_("cold", "barriers", sighting.op) and not uses(routine, places.collectives)
 
 
