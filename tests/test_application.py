@@ -102,6 +102,61 @@ def test_what_others_may_import_is_as_warm_as_it_was(asked, more):
     assert heat(SCORE, more, asked) == "unknown"
 
 
+PARTS = """
+import torch
+
+
+class Norm(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> list:
+        return x.unique().tolist()
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = Norm()
+
+    def forward(self, x: torch.Tensor) -> list:
+        return self.norm(x)
+
+
+__all__ = ["Net", "Norm"]
+"""
+USES = TRAIN + "from models.other import Net\nfor x in []:\n    Net()(x)\n"
+BOTH = {"models/other.py": PARTS, "train.py": USES}
+
+
+@ASKED
+@pytest.mark.parametrize(
+    ("more", "warmth"),
+    [
+        ({}, "cold"),
+        ({"load.py": "print('the core of it', {'core': 1}['core'])\n"}, "cold"),
+        ({"load.py": "def show(core):\n    print(f'{core.norm} of {core.core}')\n"}, "cold"),
+        ({"config.yaml": "core: 1  # models.core.Net\n"}, "cold"),
+        ({"tests/test_core.py": "from models.core import Net\n"}, "cold"),
+        ({"load.py": "from models.core import Net\n"}, "hot"),
+        ({"load.py": "from models import (\n    other,\n    core,\n)\n"}, "hot"),
+        ({"models/__init__.py": "from . import core, other\n"}, "hot"),
+        ({"config.yaml": "_target_: models.core.Net\n"}, "hot"),
+        ({"run.sh": "python -m models.core\n"}, "hot"),
+        ({"run.sh": "python models/core.py\n"}, "hot"),
+        ({"load.py": "PARTS = ['models.core']\n"}, "hot"),
+        ({"play.ipynb": '{"cells": [{"cell_type": "code", "source": ["from models import core"]}]}'}, "hot"),
+        ({"load.py": "from hyperpyyaml import load_hyperpyyaml\n\nprint(load_hyperpyyaml(open('a')))\n"}, "hot"),
+        ({"load.py": "import importlib\n\nprint(importlib.import_module(input()))\n"}, "hot"),
+        ({"models/core.py": PARTS + "\nprint(Net())\n"}, "hot"),
+    ],
+)
+def test_a_module_that_nothing_imports_is_dead(asked, more, warmth):
+    assert heat(PARTS, {**BOTH, **more}, asked) == warmth
+
+
+def test_who_lists_a_name_for_others_has_no_use_for_it():
+    listed = "__all__ = ['score', 'rate']\n" + SCORE
+    assert heat(listed, {"load.py": "from models.core import rate\nrate()\n"}) == "cold"
+
+
 def test_what_a_hub_takes_is_there_for_others():
     assert heats({**HERE, "hubconf.py": SCORE})["hubconf.py"] == "unknown"
 

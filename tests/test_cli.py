@@ -161,7 +161,9 @@ def test_cells_beside_one_that_does_not_parse_are_checked(ran):
         assert len(out.splitlines()) == 3
         assert "cell 2:1:7 SG000" in out
         assert "cell 3:3:16 SG201" in out
-    assert "1 | def f(:\n" in ran("check", "book.ipynb")[1]
+    out = ran("check", "book.ipynb")[1]
+    assert " --> book.ipynb:cell 2:1:7\n" in out
+    assert "1 | def f(:\n" in out
     assert ran("explain", "book.ipynb:cell 2:1")[::2] == (
         2,
         "syncguard: book.ipynb:cell 2: not checked: Python 3.11 cannot parse it: invalid syntax (line 1)\n",

@@ -23,7 +23,7 @@ WORDS: Final = (
     "eval", "exec", "locals", "import_module", "__import__", "getmembers", "__subclasses__", "__init_subclass__",
     "metaclass", "attrgetter", "methodcaller", "locate", "get_class", "register", "walk_packages", "iter_modules",
     "run_module", "run_path", "spec_from_file_location", "fire", "Fire", "CLI", "LightningCLI", "jsonargparse", "dir",
-    "getattr", "OmegaConf", "safe_load", "globals",
+    "getattr", "OmegaConf", "safe_load", "globals", "load_hyperpyyaml",
 )  # fmt: skip
 SETTINGS: Final = "args|cfg|config|conf|opts?|options|hparams|hps|params|settings|FLAGS|torch|nn|F|np|optim|os"
 KNOWN: Final = rf"(?!(?:\w+\.)*(?:{SETTINGS})\b)"  # not of these
@@ -31,7 +31,7 @@ MADE_UP: Final = r"""(?:[fF]["']|["'][^"'\n]*["']\s*[+%.])"""  # a text that is 
 ANYTHING: Final = re.compile(  # code that may come to whatever there is in a project
     r"""(?<![\w.])exec\(\s*(?:\w?["'][^()]{0,200}?\bimport\b|(?:open|compile|\w+\.read\w*)\()|"""
     r"""\b(?:walk_packages|iter_modules|run_module|run_path|"""
-    r"""spec_from_file_location|locate|get_class|\w*CLI|__subclasses__)\(|"""
+    r"""spec_from_file_location|locate|get_class|load_hyperpyyaml|\w*CLI|__subclasses__)\(|"""
     r"""\b(?:create|load|safe_load)\(\s*[rRfF]?(["'])\1\1"""
 )
 RUNS: Final = re.compile(r"(?<![\w.])exec\(")

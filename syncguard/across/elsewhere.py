@@ -25,7 +25,14 @@ from syncguard.across.templates import Templates
 from syncguard.across.texts import Files
 from syncguard.across.turned_outside import turned_outside
 from syncguard.across.uncalled import uncalled
-from syncguard.across.unreferenced import astray, left_to, lonely, unreferenced_functions, unreferenced_modules
+from syncguard.across.unreferenced import (
+    astray,
+    left_to,
+    lonely,
+    unimported,
+    unreferenced_functions,
+    unreferenced_modules,
+)
 from syncguard.across.used_outside import (
     is_asked_outside,
     is_for_others,
@@ -54,6 +61,7 @@ from syncguard.judge.heat.warmth import (
     SLOWER,
     UNASKED,
     UNCALLED,
+    UNIMPORTED,
     UNNAMED,
     for_callers,
     for_host,
@@ -90,6 +98,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     called_by_name: CalledByName  # the options of what is asked for by its name
     made_for: Paths  # that other files make its class for
     made_there: Mapping[Where, Fact]  # classes that nothing makes but what has its tensors on the host
+    unimported: frozenset[str]  # modules that nothing in their applications brings in
     unused: Mapping[str, str]  # files that nothing in their packages names, and what is said of them
     sent: Sent  # what functions are given on the host
     unreferenced: frozenset[Where]  # private functions that nothing in their packages names
@@ -113,8 +122,16 @@ class Elsewhere(msgspec.Struct, frozen=True):
 
     def told(self, findings: Sequence[Finding], one: Examined) -> list[Finding]:
         """Findings of a file, but for those that are no hazard unless something makes them hot."""
-        warm = [self._asked(self._told(finding, one), one) for finding in findings]
-        return [self.made.told(finding, one.note.path) for finding in warm if not for_hot_code(finding.hot_path)]
+        waits = [finding for finding in findings if finding.op]
+        said = [finding for finding in findings if not finding.op]  # of the file itself
+        warm = [self._asked(self._imported(self._told(finding, one), one.note.path), one) for finding in waits]
+        told = [self.made.told(finding, one.note.path) for finding in warm if not for_hot_code(finding.hot_path)]
+        return [*said, *told]
+
+    def _imported(self, finding: Finding, path: str) -> Finding:
+        """A finding of a module that nothing brings in, as one of what nobody runs."""
+        lost = path in self.unimported and _is_warm(finding)
+        return replace(finding, heat="cold", hot_path=(Fact(UNIMPORTED, 0),)) if lost else finding
 
     def _asked(self, finding: Finding, one: Examined) -> Finding:
         """A finding with the options of all that asks for its function by a name; they make nothing rarer, for who has
@@ -313,6 +330,7 @@ def elsewhere(
         called_by_name=CalledByName(_holding(examined, _may_count), calls, callers, options, mentions, files, places),
         made_there=unseen_outside(made_on_host(calls, holding), files),
         made_for=made_behind(calls, holding),
+        unimported=unimported({path for path, _ in _holding(examined, _is_warm)}, files, places),
         unused=_unused({path for path, _ in asked}, dynamic_names, files, places),
         sent=Sent(calls, callers, apart_from),
         turned=lambda option, owner, method: (
@@ -337,6 +355,10 @@ def elsewhere(
         copied=lru_cache(maxsize=None)(lambda path: copied(path, files, places)),
         places=places,
     )
+
+
+def _is_warm(finding: Finding) -> bool:
+    return finding.heat in ("hot", "unknown")
 
 
 def _unused(asked: set[str], dynamic_names: DynamicNames, files: Files, places: Places) -> dict[str, str]:

@@ -49,6 +49,23 @@ def runs_in(path: str, name: str, having: Iterable[str], files: Files) -> bool:
     return len(others) > (SOME if ours else FEW) or any(_runs(name, one, files, ours) for one in others)
 
 
+def named_in(path: str, name: str, one: str, files: Files) -> bool:
+    """Whether a file of an application may mean what stands in a module by a name: it has that, and does not take it
+    out of another module."""
+    return _runs(name, one, files, ours=True) and not _takes_elsewhere(path, name, one, files)
+
+
+def _takes_elsewhere(path: str, name: str, one: str, files: Files) -> bool:
+    """Whether a file takes a name out of a module that is neither this one nor a package around it."""
+    around = [os.path.join(folder, "__init__.py") for folder in packages(os.path.dirname(path))]
+    found = [
+        met[1]
+        for met in TAKES.finditer(files.text(one))
+        if any(taken.split()[0] == name for taken in NAMES.findall(REMARK.sub("", met[2])))
+    ]
+    return bool(found) and not any(means(dotted, one, at) for dotted in found for at in (path, *around))
+
+
 def sets(name: str, path: str, files: Files) -> bool:
     """Whether a file that is no Python, and has a name, may mean that: settings do more than tell of it."""
     return not path.endswith(SETTINGS) or re.search(rf"\b{name}\b", COMMENT.sub("", files.text(path))) is not None

@@ -9,7 +9,7 @@ from typing import Final
 
 from syncguard.across.dynamic_lookups import looked_up, methods_asked
 from syncguard.across.imported_names import picked, runs_in, taken_whole
-from syncguard.across.texts import BRINGS, Files, code_of, module_name, once
+from syncguard.across.texts import BRINGS, LISTED, Files, code_of, module_name, once
 from syncguard.judge.around.called import Function, Where
 from syncguard.judge.heat.warmth import UNMADE, UNUSED, is_dead
 from syncguard.pack.places import Places
@@ -61,12 +61,18 @@ def _of_method(name: str, text: str) -> bool:
 def _served(path: str, function: Function, files: Files, places: Places) -> bool:
     """Whether what serves models loads this out of the files of an application, under the name that it asks for."""
     owner, _, method = function.name.partition(".")
-    names = (*function.names, owner)
     if not files.is_ours(path):
         return False
-    if any(places.is_("names", "served", name) for name in names):
+    if any(places.is_("names", "served", name) for name in function.names):
         return True
-    return bool(method) and any(places.is_("names", "served_above", name) for name in _above(owner, files.text(path)))
+    return is_served(owner, path, files, places) if method else places.is_("names", "served", owner)
+
+
+def is_served(name: str, path: str, files: Files, places: Places) -> bool:
+    """Whether what serves models asks for a class or function of this name, or for classes that descend as this one."""
+    if places.is_("names", "served", name):
+        return True
+    return any(places.is_("names", "served_above", one) for one in _above(name, files.text(path)))
 
 
 def _above(owner: str, text: str) -> list[str]:
@@ -123,7 +129,10 @@ def _names(path: str, function: Function, files: Files) -> list[str]:
     """The names that a call of a function takes, but for those that its own file says once more, if only in a text that
     code reads: what the function says itself calls nothing."""
     lines = function.lines
-    return [name for name in function.names if files.has_once(path, name, lines) or once(files.bare(path), name, lines)]
+    text = files.bare(path)
+    if files.is_ours(path):  # who lists it for others uses it no more than these do
+        text = LISTED.sub(lambda met: "\n" * met[0].count("\n"), text)
+    return [name for name in function.names if files.has_once(path, name, lines) or once(text, name, lines)]
 
 
 def _told(path: str, function: Function, names: Iterable[str], having: Mapping[str, list[str]], files: Files) -> str:

@@ -25,6 +25,7 @@ SLOWER = ("amortized", "cold")
 UNASKED = "but only where an option is set that is off by default"
 UNNAMED = "in a private module that nothing in its package names"
 ASTRAY = "in a module that nothing in its package names, as it names nearly all others"
+UNIMPORTED = "in a module that nothing in its project imports"
 UNUSED = "nothing in its project names"
 UNMADE = "nothing can be made of "
 TEMPLATE = "in a template that nothing imports"
