@@ -25,11 +25,11 @@ from syncguard.across.templates import Templates
 from syncguard.across.texts import Files
 from syncguard.across.turned_outside import turned_outside
 from syncguard.across.uncalled import uncalled
+from syncguard.across.unimported import unimported
 from syncguard.across.unreferenced import (
     astray,
     left_to,
     lonely,
-    unimported,
     unreferenced_functions,
     unreferenced_modules,
 )

@@ -8,10 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
-from syncguard.across.dynamic_lookups import looked_up
-from syncguard.across.imported_names import COMMENT, SETTINGS, named_in
 from syncguard.across.texts import BRINGS, Files, files_in, is_inner, module_name, packages
-from syncguard.across.uncalled import is_served
 from syncguard.judge.around.called import Where, last_part
 from syncguard.judge.callers.entries import Callers
 from syncguard.pack.places import Places
@@ -24,13 +21,6 @@ FROM_FOLDER: Final = re.compile(r"\b__(?:file|path|getattr)__\b")
 SCRIPT: Final = re.compile(r"""^if __name__ == ["']__main__["']""", re.MULTILINE)
 # What a file does as it is started, or what starts it: a call that stands for itself there, too.
 STARTS: Final = re.compile(r"""^if\b[^\n]*\b__main__\b|^(?:async )?def main\b|^[A-Za-z_][\w.]*\(""", re.MULTILINE)
-DEFINED: Final = re.compile(r"^(?:class|(?:async )?def) (\w+)", re.MULTILINE)
-# What brings something in, and what stands in a text.
-IMPORTS: Final = re.compile(
-    r"^[ \t]*(?:from\s+[\w.]+\s+)?import\s*(?:\([^)]*\)|[^\n]*)|^[ \t]*from\s+[\w.]+", re.MULTILINE
-)
-QUOTED: Final = re.compile(r"""(["'])[\w./: -]*\1""")
-AS_TEXT: Final = r"\b{0}\.py\b|\.{0}\b|-m\s+{0}\b|\b(?:from|import)\s[^\n]*\b{0}\b"  # a module as texts name it
 MANY: Final = 20  # modules of a package of which most are named by others
 RARE: Final = 10  # one of so many modules may not be
 MADE_UP: Final = re.compile(r"""\bgetattr\([^,()]+,\s*(?!["'])""")  # a method by a name that is not written there
@@ -49,63 +39,26 @@ def astray(asked: Iterable[str], files: Files, places: Places) -> frozenset[str]
     where nearly all others are named: nobody uses what is in them."""
     around: dict[str, set[str]] = {}
     for path in {*asked}:
-        if (package := files.home(path)) and _is_module(path, places) and not files.has(path, STARTS):
+        if (package := files.home(path)) and is_module(path, places) and not files.has(path, STARTS):
             around.setdefault(package, set()).add(path)
     found = {path for package, some in around.items() for path in _lone(some, package, files, places)}
     seldom = {package for package in {files.home(path) for path in found} if _takes_most(package, files, places)}
-    return frozenset([path for path in found if files.home(path) in seldom and not _brought_in(path, files, places)])
-
-
-def unimported(asked: Iterable[str], files: Files, places: Places) -> frozenset[str]:
-    """These of the files that are asked about: modules of an application that nothing in it brings in, tests aside, nor
-    names in a text, as little as what they define; and that do nothing as they are started."""
-    wanted: dict[str, set[str]] = {}
-    for path in {*asked}:
-        if files.is_ours(path) and _is_module(path, places) and not files.has(path, STARTS):
-            wanted.setdefault(files.home(path), set()).add(path)
-    found = {path for home, some in wanted.items() for path in _unnamed(some, home, files, places)}
-    return frozenset([p for p in found if not (_brought_in(p, files, places) or looked_up(p, files, places))])
-
-
-def _unnamed(paths: Collection[str], home: str, files: Files, places: Places) -> Iterator[str]:
-    """Those of some modules that no other file brings in, nor names what they define."""
-    defined = {path: {*DEFINED.findall(files.bare(path))} for path in paths}
-    having = files.naming({module_name(path) for path in paths}.union(*defined.values()), home)
-    for path, names in defined.items():
-        brought = any(
-            _may_bring(one, module_name(path), files) for one in having[module_name(path)] if _counts(one, path, places)
-        )
-        if brought or any(is_served(name, path, files, places) for name in names):
-            continue
-        naming = ((name, one) for name in names for one in having[name] if _counts(one, path, places))
-        if not any(named_in(path, name, one, files) for name, one in naming):
-            yield path
-
-
-def _may_bring(other: str, name: str, files: Files) -> bool:
-    """Whether a file may bring a module in, or have it brought in or started by what a text names."""
-    if not other.endswith(".py"):
-        text = COMMENT.sub("", files.text(other)) if other.endswith(SETTINGS) else files.text(other)
-        return re.search(AS_TEXT.format(name), text) is not None
-    code = files.bare(other)
-    return any(re.search(rf"\b{name}\b", met[0]) for met in IMPORTS.finditer(code)) or any(
-        re.search(AS_TEXT.format(name), met[0]) for met in QUOTED.finditer(code)
-    )
+    return frozenset([path for path in found if files.home(path) in seldom and not brought_in(path, files, places)])
 
 
 def _lone(paths: Collection[str], package: str, files: Files, places: Places) -> list[str]:
     """Those of some modules of a package whose names no other file has."""
     having = files.naming({module_name(path) for path in paths}, package)
-    return [path for path in paths if not any(_counts(one, path, places) for one in having[module_name(path)])]
+    return [path for path in paths if not any(counts(one, path, places) for one in having[module_name(path)])]
 
 
 def _takes_most(package: str, files: Files, places: Places) -> bool:
     """Whether the modules of a package are many, and nearly all of them named by others."""
-    modules = [path for path in files.inside(package) if path.endswith(".py") and _is_module(path, places)]
+    modules = [path for path in files.inside(package) if path.endswith(".py") and is_module(path, places)]
     return len(modules) >= MANY and RARE * len(_lone(modules, package, files, places)) <= len(modules)
 
 
-def _is_module(path: str, places: Places) -> bool:
+def is_module(path: str, places: Places) -> bool:
     """Whether a file is one that others name: neither what stands for its package, or is started for it, nor a test."""
     return not (os.path.basename(path).startswith("__") or places.is_test(path))
 
@@ -121,7 +74,7 @@ def unreferenced_functions(asked: Iterable[Where], files: Files, places: Places)
             for where, package in known.items()
             if package
             and not _dynamic_names(where, files)
-            and not any(_counts(other, where[0], places) for other in named_by[where])
+            and not any(counts(other, where[0], places) for other in named_by[where])
         ]
     )
 
@@ -141,7 +94,7 @@ def left_to(
     every = {one: files.home(one[0]) for ways in leading.values() for one in ways}
     for one, others in _naming(every, files).items():
         known = {path for path, _ in calling[one]}
-        unseen = (other for other in others if _counts(other, one[0], places) and other not in known)
+        unseen = (other for other in others if counts(other, one[0], places) and other not in known)
         if not all(_only_brings(other, last_part(one[1]), files) for other in unseen):
             del every[one]
     return (where for where, ways in leading.items() if every.keys() >= ways)
@@ -152,7 +105,7 @@ def lonely(functions: Collection[Where], callers: Callers, files: Files, places:
     package names it, nor does an `__init__.py` bring it in for others."""
     for where, others in _naming({one: files.home(one[0]) for one in functions}, files).items():
         known = {caller[0] for caller, _, _ in callers.get(where, ())}
-        unseen = [one for one in others if _counts(one, where[0], places) and one not in known]
+        unseen = [one for one in others if counts(one, where[0], places) and one not in known]
         handing = [one for one in others if one in known and one != where[0] and "." not in where[1]]
         if any(_hands_on(where[1], files.code(one)) for one in handing if not places.is_test(one)):
             return False
@@ -233,10 +186,10 @@ def _named(path: str, files: Files, places: Places) -> bool:
     tops = (os.path.dirname(around[-1]), os.path.dirname(os.path.dirname(around[-1])))
     others = (*files_in(folder, deep=False), *[os.path.join(top, mark) for top in tops for mark in MARKS[:-1]])
     every = (others, files.inside(around[-1]), files.known)
-    return any(brings(other) for some in every for other in some if _counts(other, path, places))
+    return any(brings(other) for some in every for other in some if counts(other, path, places))
 
 
-def _brought_in(path: str, files: Files, places: Places) -> bool:
+def brought_in(path: str, files: Files, places: Places) -> bool:
     """Whether something around a module may bring it in by a name that is made up, or a project says to start it."""
     folder, name = os.path.split(path)
     around = [*packages(folder)] or [folder]
@@ -256,5 +209,6 @@ def _by_made_up_name(other: str, folder: str, around: Collection[str], files: Fi
     return unseen or (beside and init and files.has(other, FROM_FOLDER))
 
 
-def _counts(other: str, path: str, places: Places) -> bool:
+def counts(other: str, path: str, places: Places) -> bool:
+    """Whether what a file says of a module counts: another one, and no test."""
     return other != path and not places.is_test(other)
