@@ -164,3 +164,49 @@ def test_who_calls_what_another_file_has_made_asks_for_nothing() -> None:
     asks = BUILDS.replace("Slow()", "Slow() if args.deep else Slow()")
     assert options(made, "from .parts import build", parts=asks) == ("hot", expected)
     assert options(made, "from .parts import Slow, build", more="OTHER = Slow()", parts=BUILDS) == ("hot", [])
+
+
+SCORES = """
+import torch
+
+
+class Trainer:
+    def __init__(self, model):
+        self.model = model
+
+    def score(self, x: torch.Tensor):
+        return x.sum().item()
+"""
+HEIR = """
+from pkg.trainer import Trainer
+
+
+class Fine(Trainer):
+    def __init__(self, **kwargs):
+        super(Fine, self).__init__(**kwargs)
+
+    def {method}(self, x):
+        return x
+"""
+CHOOSES = """
+from pkg.fine import Fine
+from pkg.trainer import Trainer
+
+
+def choose(args, model):
+    if args.plain:
+        trainer = Trainer
+    elif args.fine:
+        trainer = Fine
+    return trainer(model=model)
+"""
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [("other", []), ("score", ["as far as we see made only where `args.plain` holds"])],
+)
+def test_who_makes_an_heir_runs_the_method_that_it_takes_over(method, expected):
+    fine = HEIR.format(method=method)
+    files = {"pkg/__init__.py": "", "pkg/trainer.py": SCORES, "pkg/fine.py": fine, "pkg/train.py": CHOOSES}
+    assert [fact.text for fact in found(files)["pkg/trainer.py"].options] == expected

@@ -97,6 +97,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     options: Paths  # that all calls of a function stand behind
     called_by_name: CalledByName  # the options of what is asked for by its name
     made_for: Paths  # that other files make its class for
+    taken_over: Callable[[Where], bool]  # whether a class that descends from that of a method has the same method
     made_there: Mapping[Where, Fact]  # classes that nothing makes but what has its tensors on the host
     unimported: frozenset[str]  # modules that nothing in their applications brings in
     unused: Mapping[str, str]  # files that nothing in their packages names, and what is said of them
@@ -212,7 +213,11 @@ class Elsewhere(msgspec.Struct, frozen=True):
         more = untold(replace(finding, options=kept), told)
         if more or kept != finding.options:
             finding = replace(finding, options=(*more, *kept))
-        return with_options(finding, where, self.options, self.made_for)
+        made = class_of(where)
+        inherits = bool(self.made_for.get(made)) and self.taken_over(
+            where
+        )  # whoever makes those makes its objects, too
+        return with_options(finding, where, self.options, {made: ()} if inherits else self.made_for)
 
     def _warmed(self, finding: Finding, where: Where, needs: Needs, asks: tuple[Ask, ...]) -> Finding:
         """A finding in a function of which other files say how often it runs, as far as they give what it needs."""
@@ -330,6 +335,7 @@ def elsewhere(
         called_by_name=CalledByName(_holding(examined, _may_count), calls, callers, options, mentions, files, places),
         made_there=unseen_outside(made_on_host(calls, holding), files),
         made_for=made_behind(calls, holding),
+        taken_over=hierarchy.takes_over,
         unimported=unimported({path for path, _ in _holding(examined, _is_warm)}, files, places),
         unused=_unused({path for path, _ in asked}, dynamic_names, files, places),
         sent=Sent(calls, callers, apart_from),

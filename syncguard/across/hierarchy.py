@@ -62,6 +62,12 @@ class Hierarchy:
         """The classes that descend from a class, but for those of tests."""
         return _reached(where, self._heirs)
 
+    def takes_over(self, where: Where) -> bool:
+        """Whether a class that descends from that of a method has the method as it is written there."""
+        path, (owner, _, name) = where[0], where[1].partition(".")
+        own = re.compile(rf"^\s+(?:async )?def {name.partition('.')[0]}\b", re.MULTILINE)
+        return any(own.search(self.text(heir)) is None for heir in self.below((path, owner)))
+
     def naming(self, name: str, package: str) -> list[str]:
         """The files of a package that have a name, but for tests; none where these are many."""
         every = self._files.naming({name}, package)[name] if package else []

@@ -130,7 +130,7 @@ class Causes:
     def _by_object(self, sighting: Sighting, why: Why, call: Call) -> bool:
         """Whether a function waits for what a method of an object gives that is passed, or that its own object was made
         with."""
-        if not (_sees_kept(call.key) or any(map(is_object, call.given.values()))):
+        if call.routine.host or not (_sees_kept(call.key) or any(map(is_object, call.given.values()))):
             return False
         if not _through(why, lambda link: link.parent is None, call.proven):
             return False

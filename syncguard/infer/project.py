@@ -262,7 +262,9 @@ class World(Sharing):
         if member is not None and type(member[0]) is Call:
             if info.home.own:
                 self.call(member[0].routine, instance, args, keywords, at, frame)
-            elif frame.home.own and (any_on_device(passed) or (not info.is_module and any(map(is_object, passed)))):
+            elif frame.home.own and (
+                any_on_device(passed) or (not (info.is_module or at_host) and any(map(is_object, passed)))
+            ):
                 routine = member[0].routine
                 self.outcome(routine, learnt.given(routine, [instance, *args], keywords, True), frame, info, at)
             return instance
