@@ -178,7 +178,7 @@ class Trainer:
         return x.sum().item()
 """
 HEIR = """
-from pkg.trainer import Trainer
+from trainer.trainer import Trainer
 
 
 class Fine(Trainer):
@@ -189,24 +189,36 @@ class Fine(Trainer):
         return x
 """
 CHOOSES = """
-from pkg.fine import Fine
-from pkg.trainer import Trainer
+import argparse
+from trainer.fine import Fine
+from trainer.trainer import Trainer
+
+
+def parse():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--kind", default="fine")
+    return parser.parse_args()
 
 
 def choose(args, model):
-    if args.plain:
+    if args.kind == None:
         trainer = Trainer
-    elif args.fine:
+    elif args.kind == "fine":
         trainer = Fine
     return trainer(model=model)
+
+
+if __name__ == "__main__":
+    choose(parse(), 1)
 """
+PLAIN = "as far as we see made only where `args.kind == None` holds; by default `args.kind` is `\"fine\"`"
 
 
 @pytest.mark.parametrize(
     ("method", "expected"),
-    [("other", []), ("score", ["as far as we see made only where `args.plain` holds"])],
+    [("other", []), ("score", [PLAIN])],
 )
 def test_who_makes_an_heir_runs_the_method_that_it_takes_over(method, expected):
     fine = HEIR.format(method=method)
-    files = {"pkg/__init__.py": "", "pkg/trainer.py": SCORES, "pkg/fine.py": fine, "pkg/train.py": CHOOSES}
-    assert [fact.text for fact in found(files)["pkg/trainer.py"].options] == expected
+    files = {"README.md": "", "trainer/trainer.py": SCORES, "trainer/fine.py": fine, "train.py": CHOOSES}
+    assert [fact.text for fact in found(files)["trainer/trainer.py"].options] == expected
