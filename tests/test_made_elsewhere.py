@@ -211,7 +211,7 @@ def choose(args, model):
 if __name__ == "__main__":
     choose(parse(), 1)
 """
-PLAIN = "as far as we see made only where `args.kind == None` holds; by default `args.kind` is `\"fine\"`"
+PLAIN = 'as far as we see made only where `args.kind == None` holds; by default `args.kind` is `"fine"`'
 
 
 @pytest.mark.parametrize(
