@@ -92,3 +92,13 @@ READ_KEY = "found[key] = found[key].item()"
 def test_a_loop_that_reads_every_tensor_of_a_dict_leaves_none(first, then, expected):
     told = codes(EACH_READ.format(first=first, then=then))
     assert [code for code in told if code == "SG206"] == expected
+
+
+def test_a_loop_that_makes_lists_of_what_nobody_knows_puts_no_tensors_there():
+    text = """
+def table(metrics, name):
+    for key in metrics:
+        metrics[key] = list(set(metrics[key]))
+    return name in metrics["all"]
+"""
+    assert codes(f"import torch\n{text}") == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from syncguard.infer.branches.narrow import narrowed
-from syncguard.infer.domain.contents import tensor_in, without
+from syncguard.infer.domain.contents import holds_tensor, tensor_in, without
 from syncguard.infer.domain.lattice import join
 from syncguard.infer.domain.values import UNKNOWN, Host, Table, Tensor, Unknown, Value
 from syncguard.infer.expressions.evaluate import quiet_value
@@ -38,7 +38,7 @@ def refill(node: core.Loop, frame: Frame) -> None:
             each = any(part is statement for statement in node.body)
             item = pair[1].id if len(pair) == 2 and type(pair[1]) is NAME else f"{name}[{key.id}]"
             read = UNKNOWN if there is value else _of_any_tensor(part, node.body, item, frame)
-            if tensor_in(read) is None and type(read) is not Unknown:
+            if type(read) is not Unknown and not holds_tensor(read):
                 frame.env[name] = _read(
                     held, read, always=each and not any(type(part) is LEAVE for part in walk(node.body))
                 )
