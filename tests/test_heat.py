@@ -1612,6 +1612,8 @@ def test_what_follows_a_test_of_the_last_step_is_rare() -> None:
     [
         ("for n in (64, 128):", "cold"),
         ("for i, n in enumerate([64, 128]):", "cold"),
+        ("for n, v in vars(sys).items():", "cold"),  # for each name
+        ("for n, v in vars(sys).items():\n    for m in range(1000):\n        pass\n    for m in sizes:", "unknown"),
         ("for n in range(3):", "unknown"),
         ("for n in sizes:", "unknown"),
         ("for n in (*sizes, 3):", "unknown"),
@@ -1622,6 +1624,25 @@ def test_the_few_turns_that_a_script_writes_out_are_cold(loop: str, heat: str) -
     inner = "        " if "sizes:" in loop and "\n" in loop else "    "
     body = f"{loop}\n{inner}print(torch.ones(3, device='cuda').sum())\n"
     assert heats(f"import sys\nsizes = list(sys.argv)\n{body}") == [heat]
+
+
+@pytest.mark.parametrize(
+    ("made", "heat"),
+    [
+        ("[torch.tensor(p, device='cuda') for p in prompts]", "amortized"),
+        ("[[torch.tensor(p, device='cuda') for p in some] for some in prompts]", "amortized"),
+        ("[torch.tensor(p, device='cuda') for p in batches(prompts)]", "hot"),
+    ],
+)
+def test_what_is_there_by_name_is_taken_once_around_the_loop_of_what_generates(made: str, heat: str) -> None:
+    text = f"""
+        def generate(model, prompts, n):
+            given = {made}
+            for _ in range(n):
+                prompts = model(prompts, given)
+            return prompts
+        """
+    assert heats(text) == [heat]
 
 
 @pytest.mark.parametrize("test", ["done == 0 or count % 10 == 0", "done == 0", "done % 2 == 0 or x.ndim == 2"])

@@ -42,6 +42,8 @@ def long_loops(node: core.Function, line: int, stepping: Container[At]) -> tuple
 def _aside(node: Node, line: int) -> bool:
     if node.at[0] <= line <= node.at[2]:
         return False
+    if type(node) is COMP:
+        return small(node) or all(_there(iterable) for _, iterable, _ in node.clauses)
     if type(node) is not LOOP or carries(node):
         return small(node)
     return node.iterable is not None and _there(node.iterable)
