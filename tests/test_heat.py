@@ -3254,3 +3254,24 @@ class Net(torch.nn.Module):
 )
 def test_what_its_file_hands_about_or_makes_up_a_name_for_may_run_often(asks: str, heat: str) -> None:
     assert heats(HANDED.format(asks=asks)) == [heat]
+
+
+@pytest.mark.parametrize(
+    ("opened", "heat"),
+    [
+        ('open(path, "w")', "cold"),
+        ('open(path, mode="wb")', "cold"),
+        ('path.open("x")', "cold"),
+        ('open(path, "a")', "unknown"),  # a line more each time
+        ("open(path)", "unknown"),
+        ("open(path, mode)", "unknown"),
+    ],
+)
+def test_what_writes_a_new_file_whenever_it_is_called_is_seldom_called(opened: str, heat: str) -> None:
+    text = f"""
+        def rows(labels: torch.Tensor, path, mode):
+            found = labels.unique()
+            with {opened} as file:
+                file.write(str(found.shape))
+        """
+    assert heats(text) == [heat]

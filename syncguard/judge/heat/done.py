@@ -13,15 +13,27 @@ from syncguard.infer.routine import Routine
 from syncguard.pack.places import Places
 from syncguard.read import core
 from syncguard.read.core import At, Node
-from syncguard.read.tags import ATTR, BIND, CALL, COMP, CONST, FUNCTION, IF, LEAVE, LOOP, RUN, WITH
+from syncguard.read.tags import ATTR, BIND, CALL, COMP, CONST, FUNCTION, IF, LEAVE, LOOP, NAME, RUN, WITH
 from syncguard.read.walk import around, walk
 
 
 def writes(routine: Routine, places: Places) -> bool:
-    """Whether each call of a function writes a file, and no memory: `np.savez(path, x)`, behind no test and in no
-    loop."""
+    """Whether each call of a function writes a file, and no memory: `np.savez(path, x)`, `with open(path, "w"):`,
+    behind no test and in no loop."""
     made = _each_call(routine) if not uses(routine, places.memories) else ()
-    return any(type(run) is RUN and places.is_("cold", "writers", called_path(call)) for run, call in made)
+    return any(
+        _opens(call) if type(run) is WITH else type(run) is RUN and places.is_("cold", "writers", called_path(call))
+        for run, call in made
+    )
+
+
+def _opens(call: core.Call) -> bool:
+    """Whether this opens a new file to write into: `open(path, "w")`, `path.open("wb")`."""
+    if last_name(call.fn) != "open":
+        return False
+    modes = [value for name, value in call.keywords if name == "mode"] or call.args[1 if type(call.fn) is NAME else 0 :]
+    mode = modes[0] if modes else None
+    return type(mode) is CONST and type(mode.value) is str and mode.value[:1] in ("w", "x")
 
 
 def loads(routine: Routine, places: Places) -> bool:
@@ -122,6 +134,9 @@ def _each_call(routine: Routine, looped: bool = False) -> Iterator[tuple[Node, c
         part = todo.pop()
         if type(part) is WITH or (looped and type(part) is LOOP):
             todo += part.body
+        for context, _ in part.items if type(part) is WITH else ():
+            if type(context) is CALL:
+                yield part, context
         value = part.value if type(part) is RUN or type(part) is BIND or type(part) is LEAVE else None
         each = value.body if looped and type(value) is COMP else (value,)
         for call in each:
