@@ -152,6 +152,24 @@ def test_a_module_that_nothing_imports_is_dead(asked, more, warmth):
     assert heat(PARTS, {**BOTH, **more}, asked) == warmth
 
 
+TAKEN = TRAIN + "from models.{} import Net" + USE.format("Net()(x)")
+
+
+@ASKED
+@pytest.mark.parametrize(
+    ("more", "warmth"),
+    [
+        ({"models/other.py": NET, "train.py": TAKEN.format("other")}, "cold"),  # another one of that name
+        ({"models/api.py": "from models.core import Net\n", "train.py": TAKEN.format("api")}, "hot"),
+        ({"models/other.py": NET, "train.py": TAKEN.format("other"), "run.sh": "python train.py --model Net\n"}, "hot"),
+        ({"models/other.py": NET, "train.py": TAKEN.format("other"), "load.py": TAKEN.format("core")}, "hot"),
+        ({"models/other.py": NET, "train.py": TAKEN.format("elsewhere")}, "hot"),
+    ],
+)
+def test_a_name_that_is_taken_out_of_another_module_is_that_of_what_stands_there(asked, more, warmth):
+    assert heat(NET, more, asked) == warmth
+
+
 def test_who_lists_a_name_for_others_has_no_use_for_it():
     listed = "__all__ = ['score', 'rate']\n" + SCORE
     assert heat(listed, {"load.py": "from models.core import rate\nrate()\n"}) == "cold"

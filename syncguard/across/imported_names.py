@@ -43,27 +43,28 @@ def taken_whole(path: str, naming: Iterable[str], files: Files) -> bool:
 
 
 def runs_in(path: str, name: str, having: Iterable[str], files: Files) -> bool:
-    """Whether a file that has the name of what stands in another may mean that: it does more than tell of it, and has
-    none of its own by that name. In an application it must do more than bring it in."""
+    """Whether a file that has the name of what stands in another may mean that: it does more than tell of it, has none
+    of its own by that name, and takes it out of no other that has. In an application it must do more than bring it
+    in."""
     others, ours = [one for one in having if one != path], files.is_ours(path)
-    return len(others) > (SOME if ours else FEW) or any(_runs(name, one, files, ours) for one in others)
+    if len(others) > (SOME if ours else FEW):
+        return True
+    return any(_runs(name, one, files, ours) and not _is_another(name, one, others, files) for one in others)
 
 
-def named_in(path: str, name: str, one: str, files: Files) -> bool:
-    """Whether a file of an application may mean what stands in a module by a name: it has that, and does not take it
-    out of another module."""
-    return _runs(name, one, files, ours=True) and not _takes_elsewhere(path, name, one, files)
-
-
-def _takes_elsewhere(path: str, name: str, one: str, files: Files) -> bool:
-    """Whether a file takes a name out of a module that is neither this one nor a package around it."""
-    around = [os.path.join(folder, "__init__.py") for folder in packages(os.path.dirname(path))]
+def _is_another(name: str, one: str, others: Iterable[str], files: Files) -> bool:
+    """Whether a file takes a name out of another module that defines it: what has the same name here is not meant."""
     found = [
         met[1]
-        for met in TAKES.finditer(files.text(one))
+        for met in TAKES.finditer(files.text(one) if one.endswith(".py") else "")
         if any(taken.split()[0] == name for taken in NAMES.findall(REMARK.sub("", met[2])))
     ]
-    return bool(found) and not any(means(dotted, one, at) for dotted in found for at in (path, *around))
+    defined = [other for other in others if other != one and _defines(other, name, files)] if found else []
+    return bool(found) and all(any(means(dotted, one, other) for other in defined) for dotted in found)
+
+
+def _defines(path: str, name: str, files: Files) -> bool:
+    return re.search(rf"^(?:(?:async )?def|class) {name}\b", files.bare(path), re.MULTILINE) is not None
 
 
 def sets(name: str, path: str, files: Files) -> bool:
@@ -76,7 +77,7 @@ def _runs(name: str, path: str, files: Files, ours: bool) -> bool:
     if not path.endswith(".py"):
         return sets(name, path, files)
     code = files.bare(path)
-    if re.search(rf"^(?:(?:async )?def|class) {name}\b", code, re.MULTILINE):
+    if _defines(path, name, files):
         return any(named.search(met[0]) for met in TAKES.finditer(code)) or f".{name}" in code
     if ours and os.path.basename(path) != HUB and not re.search(rf"\b{name}\s+as\b", code):
         code = WORDS.sub("", LISTED.sub("", BRINGS.sub("", code)))

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from syncguard.across.dynamic_lookups import looked_up
-from syncguard.across.imported_names import COMMENT, SETTINGS, named_in
+from syncguard.across.imported_names import COMMENT, SETTINGS, runs_in
 from syncguard.across.texts import Files, module_name
 from syncguard.across.uncalled import is_served
 from syncguard.across.unreferenced import STARTS, brought_in, counts, is_module
@@ -43,8 +43,8 @@ def _unnamed(paths: Collection[str], home: str, files: Files, places: Places) ->
         )
         if brought or any(is_served(name, path, files, places) for name in names):
             continue
-        naming = ((name, one) for name in names for one in having[name] if counts(one, path, places))
-        if not any(named_in(path, name, one, files) for name, one in naming):
+        naming = {name: [one for one in having[name] if counts(one, path, places)] for name in names}
+        if not any(runs_in(path, name, some, files) for name, some in naming.items()):
             yield path
 
 
