@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from syncguard.infer.domain.contents import holds_tensor, is_object, tensors_in
+from syncguard.infer.domain.contents import classes_in, holds_tensor, is_object, tensors_in
 from syncguard.infer.domain.reasons import Swaps, swapped, swaps_of
 from syncguard.infer.domain.sureness import LIKELY, number_sureness
 from syncguard.infer.domain.values import LINKS, Why, options
@@ -128,13 +128,16 @@ class Causes:
         return self._by_object(sighting, why, call)
 
     def _by_object(self, sighting: Sighting, why: Why, call: Call) -> bool:
-        """Whether a function waits for what a method of an object gives that is passed, or that its own object was made
+        """Whether a function waits for what the class of an object made that is passed, or that its own object was made
         with."""
-        if call.routine.host or not (_sees_kept(call.key) or any(map(is_object, call.given.values()))):
+        routine = call.routine
+        passed = [*call.given.values()]
+        if _sees_kept(call.key) and routine.owner is not None:
+            passed += [value for (info, _), value in self.world.lent.items() if info in routine.owner.mro]
+        made = {base.home.path for value in passed for info in classes_in(value) for base in info.mro}
+        if routine.host or why.root.path not in made or not _through(why, lambda link: link is why.root, call.proven):
             return False
-        if not _through(why, lambda link: link.parent is None, call.proven):
-            return False
-        alone = self.world.alone(call.routine, Frame(self.world, call.routine, {}))
+        alone = self.world.alone(routine, Frame(self.world, routine, {}))
         return alone.get((sighting.at, sighting.hazard), 0) < LIKELY
 
     def _declared(self, sighting: Sighting, why: Why, call: Call) -> bool:

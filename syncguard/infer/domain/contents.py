@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from syncguard.infer.domain.values import (
     UNKNOWN,
@@ -18,6 +18,9 @@ from syncguard.infer.domain.values import (
     Value,
     options,
 )
+
+if TYPE_CHECKING:
+    from syncguard.infer.classes import ClassInfo
 
 
 def tensor_in(value: Value) -> Tensor | None:
@@ -96,7 +99,13 @@ def holds_tensor(value: Value) -> bool:
 
 def is_object(value: Value) -> bool:
     """Whether a value is, or may be, an object of a class of the project."""
-    return any(type(option) is Instance and option.info is not None for option in options(value))
+    return bool(classes_in(value))
+
+
+def classes_in(value: Value) -> list[ClassInfo]:
+    """The classes of the project of which a value is, or may be, an object."""
+    found = [option.info for option in options(value) if type(option) is Instance]
+    return [info for info in found if info is not None]
 
 
 def taken_along(value: Value) -> Value:
