@@ -73,6 +73,17 @@ class Around(msgspec.Struct, frozen=True):
     words: dict[str, bytes] = {}
 
 
+class Begun(msgspec.Struct, frozen=True):
+    """Each file by itself, and what is known of the files around; why the cache is not written, what the next run of
+    this process may know, and where the end of this one is kept, if it may be."""
+
+    alone: list[Examined]
+    around: Around = Around()
+    warning: str = ""
+    state: State | None = None
+    memory: Memory | None = None
+
+
 def check(
     paths: Sequence[str],
     config: Config,
@@ -121,11 +132,11 @@ def checked(
             first, state = checked(paths, config, stdin, texts=texts, past=past, state=state)
             fixes, warnings = frozenset(file_of(finding.site.path) for finding in first.findings), first.warnings
         asked = {s.path for s in sources if fixes is True or (fixes and spelling.of(s.path) in fixes)}
-        alone, around, warning, state, memory = examine(
-            sources, config, rules, frozenset(asked), given, state, remembers
-        )
+        begun = examine(sources, config, rules, frozenset(asked), given, state, remembers)
     plain = fixes is False and past is None and stdin is None
-    examined, end = together(alone, around, sources, given, memory if plain else None, rules, spelling)
+    if not plain:
+        begun = replace(begun, memory=None)
+    examined, end = together(begun, sources, given, rules, spelling)
 
     def shown(items: Sequence[Finding]) -> list[Finding]:
         return sorted((spelling.finding(finding) for finding in items if wanted.shows(finding)), key=order)
@@ -143,7 +154,7 @@ def checked(
         hot_alone=config.heat == "hot",
         doubted=sum(wanted.doubts(finding) for items in end.findings for finding in items),
         allowed=tuple(finding for items in end.allowed for finding in shown(items)),
-        warnings=(warning,) if warning else warnings,
+        warnings=(begun.warning,) if begun.warning else warnings,
         texts={spelling.of(source.path): source.text for source in read} if fixes is not False else {},
         baselined=divided.known,
         entries=divided.entries,
@@ -151,20 +162,15 @@ def checked(
         rules=rules.rules,
         faults=tuple(one.fault for one in examined if one.fault),
     )
-    return report, state
+    return report, begun.state
 
 
 def together(
-    alone: list[Examined],
-    around: Around,
-    sources: Sequence[Source],
-    given: Mapping[str, str],
-    memory: Memory | None,
-    rules: pack.Pack,
-    spelling: Spelling,
+    begun: Begun, sources: Sequence[Source], given: Mapping[str, str], rules: pack.Pack, spelling: Spelling
 ) -> tuple[list[Examined], End]:
     """Each file with what others bring about in it, and what all of them say of its findings: what they said the last
     time, where that is remembered."""
+    alone, around, memory = begun.alone, begun.around, begun.memory
     words = {**around.words, **{one.note.path: one.words for one in alone}}
     if memory is not None:
         end = memory.end(Files(sources, given, words), rules.places)
@@ -250,16 +256,15 @@ def examine(
     texts: Mapping[str, str],
     before: State | None,
     remembers: bool,
-) -> tuple[list[Examined], Around, str, State | None, Memory | None]:
-    """What was found in each source, what is known of other files, why the cache is not written, what the next run of
-    this process may know, if it `remembers`, and where the end of this one is kept, if it may be; `before` is what this
-    one does, where there was one.
+) -> Begun:
+    """What was found in each source by itself; `before` is what this run knows, where there was one in this process,
+    and it `remembers` for another.
 
     What is to be fixed is examined anew, and kept without its fixes; on disk nothing is where `texts` stand in for
     files.
     """
     if not config.cache:
-        return [*workers.examine(sources, config, fixes, texts)[0]], Around(), "", None, None
+        return Begun([*workers.examine(sources, config, fixes, texts)[0]])
     ahead = Ahead(sources, config, fixes, texts)
     file = store.file_of(config, rules.digest)
     state = before or table.load(file)
@@ -280,19 +285,20 @@ def examine(
     words = {path: one.words for path, one in kept.items() if path not in texts}
     tellers = [known[path] for path in callers]
     calls = {path: one.calls for path, one in kept.items()} | {one.note.path: one.calls for one in tellers}
-    found = [known[source.path] for source in sources], Around(tellers, calls, words)
+    alone, around = [known[source.path] for source in sources], Around(tellers, calls, words)
     saves = bool(fresh) and not texts and before is None
     plain = not (remembers or texts or before or fixes)
     memory = memory_of(file, state, fresh, [source.path for source in sources], sorted(calls)) if plain else None
     if not (saves or remembers):
-        return *found, "", None, memory
+        return Begun(alone, around, memory=memory)
     more = store.grown(state, map(without_fixes, fresh), interfaces)
     warning = ""
     if saves:
         typed = {source.path for source in sources if not _on_disk(source, config)}
         told = replace(more, examined={path: one for path, one in more.examined.items() if path not in typed})
         warning = table.save(file, state, told)
-    return *found, warning, state.grown(more) if remembers else None, memory if not warning else None
+    grown = state.grown(more) if remembers else None
+    return Begun(alone, around, warning, grown, memory if not warning else None)
 
 
 def _on_disk(source: Source, config: Config) -> bool:
