@@ -314,6 +314,20 @@ CASES = [
                 print('small')
             return x
     """),
+    ("SG204", "gathers", """
+        def f(x: torch.Tensor, best: list):
+            if x.max() > 3:
+                best.append(x)
+            return best
+    """),
+    ("SG204", "", """
+        def f(x: torch.Tensor, best: list):
+            if x.max() > 3:
+                best.append(x)
+            else:
+                x = x + 1
+            return best, x
+    """),
     ("SG204", "skipped", """
         def f(x: torch.Tensor):
             if not x.any():

@@ -28,6 +28,7 @@ MANNERS = {  # in which a place can wait, and what a page's own hint for it is f
     "told": "a test that only warns or prints",
     "skipped": "a test that leaves the rest out",
     "repeated": "the test of a loop",
+    "gathers": "a test behind which something is put into a list, and no more",
     "branched": "the test of a branch",
     "added": "what is added to what is kept",
     "elements": "the largest or the smallest element of one tensor",

@@ -22,6 +22,7 @@ from syncguard.read.tags import (
 )  # fmt: skip
 from syncguard.read.walk import walk
 
+COLLECTS: Final = frozenset(("append", "add", "extend", "insert", "appendleft"))  # into what Python keeps
 COMPARED: Final = 3  # the last links of a chain: what is asked, what it is held against, and what is counted
 
 
@@ -43,6 +44,17 @@ def told(place: Place) -> bool:
         and not part.orelse
         and part.body
         and all(type(one) is RUN and last_name(one.value) in says for one in part.body)
+        for part in place.tests()
+    )
+
+
+def gathers(place: Place) -> bool:
+    """What holds is put into what Python keeps, and nothing is computed of it: `if x > best: found.append(x)`."""
+    return any(
+        type(part) is IF
+        and not part.orelse
+        and part.body
+        and all(type(one) is RUN and last_name(one.value) in COLLECTS for one in part.body)
         for part in place.tests()
     )
 

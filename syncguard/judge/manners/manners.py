@@ -9,7 +9,7 @@ from typing import Final
 from syncguard.infer.branches.subjects import last_name
 from syncguard.judge.around.changes import aimed_at, changes, holder, sets
 from syncguard.judge.around.standing import Place
-from syncguard.judge.manners.answers import asked, branched, checked, repeated, skipped, told
+from syncguard.judge.manners.answers import COLLECTS, asked, branched, checked, gathers, repeated, skipped, told
 from syncguard.judge.manners.extremes import elements, largest
 from syncguard.judge.manners.masks import masked
 from syncguard.judge.manners.moving import comes_back
@@ -37,7 +37,6 @@ from syncguard.terms import BACKWARD, SETUP
 
 KEPT: Final = re.compile(r"[A-Za-z_]\w*(\.\w+)*(\[[^()]*\])?")  # what can be kept: no call
 DEVIATION: Final = "deviation-check"
-COLLECTS: Final = frozenset(("append", "add", "extend", "insert", "appendleft"))  # into what Python keeps
 BATCHES: Final = frozenset(("batch", "pinned batch", "part"))
 
 
@@ -302,7 +301,7 @@ def argument(place: Place) -> bool:
 MANNERS: Final[dict[str, Callable[[Place], bool]]] = {
     "drawn": drawn, "number": number, "row": row, "sizes": sizes, "batch": batch, "kept": kept, "brought": brought,
     "reduced": reduced, "built": built, "computed": computed, "checked": checked, "told": told, "skipped": skipped,
-    "repeated": repeated, "asked": asked,
+    "repeated": repeated, "asked": asked, "gathers": gathers,
     "collected": collected, "several": several, "sized": sized, "counted": counted, "logged": logged,
     "updated": updated, "beside": beside, "bound": bound, "recorded": recorded, "argument": argument,
     "bounded": bounded, "chosen": chosen, "branched": branched, "added": added, "largest": largest,
