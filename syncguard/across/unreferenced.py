@@ -21,6 +21,7 @@ FROM_FOLDER: Final = re.compile(r"\b__(?:file|path|getattr)__\b")
 SCRIPT: Final = re.compile(r"""^if __name__ == ["']__main__["']""", re.MULTILINE)
 # What a file does as it is started, or what starts it: a call that stands for itself there, too.
 STARTS: Final = re.compile(r"""^if\b[^\n]*\b__main__\b|^(?:async )?def main\b|^[A-Za-z_][\w.]*\(""", re.MULTILINE)
+LIBRARIES: Final = r"(?<![\w.])(?:torch(?:\.\w+)*|np|numpy|math|jnp|F)"  # that have functions of common names
 MANY: Final = 20  # modules of a package of which most are named by others
 RARE: Final = 10  # one of so many modules may not be
 MADE_UP: Final = re.compile(r"""\bgetattr\([^,()]+,\s*(?!["'])""")  # a method by a name that is not written there
@@ -95,7 +96,8 @@ def left_to(
     for one, others in _naming(every, files).items():
         known = {path for path, _ in calling[one]}
         unseen = (other for other in others if counts(other, one[0], places) and other not in known)
-        if not all(_only_brings(other, last_part(one[1]), files) for other in unseen):
+        name = last_part(one[1])
+        if not all(_only_brings(other, name, files) or _of_library(other, name, files) for other in unseen):
             del every[one]
     return (where for where, ways in leading.items() if every.keys() >= ways)
 
@@ -145,6 +147,11 @@ def _may_call(function: str, code: str) -> bool:
 def _only_brings(path: str, name: str, files: Files) -> bool:
     """Whether a file says what a part of its package is there for, and calls nothing by this name."""
     return is_inner(path) and not re.search(rf"\b{name}\s*\(", files.text(path))
+
+
+def _of_library(path: str, name: str, files: Files) -> bool:
+    """Whether what a file calls by a name is a library's, wherever it says so: `torch.allclose(a, b)`."""
+    return re.search(rf"\b{name}\b", re.sub(rf"{LIBRARIES}\.{name}\b", "", files.code(path))) is None
 
 
 def _leading(where: Where, callers: Mapping[Where, set[Where]]) -> set[Where]:
