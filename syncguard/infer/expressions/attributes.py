@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import deque
+from typing import TYPE_CHECKING, Final
 
 from syncguard.infer.domain.contents import held_there
 from syncguard.infer.domain.lattice import join, join_all
@@ -37,6 +38,8 @@ from syncguard.read.tags import ATTR, CALL, FUNCTION, NAME
 
 if TYPE_CHECKING:
     from syncguard.infer.classes import ClassInfo
+
+LISTED: Final = frozenset([name for kind in (list, tuple, deque) for name in dir(kind)])  # what such have
 
 
 def attribute(of: Value, name: str, node: core.Attr, frame: Frame) -> Value:
@@ -74,9 +77,9 @@ def _of(of: Value, name: str, node: core.Attr, frame: Frame) -> Value | None:
             return of_instance(of, name, node, frame)
         case ClassOf():
             return of_class(of, name, frame)
-        case Seq() if name in of.names and of.items is not None:
-            return of.items[of.names.index(name)]
-        case Seq() | Table():
+        case Seq():
+            return of_listed(of, name)
+        case Table():
             return Bound(of, name)
         case Const():
             return of_host(of, type(of.value).__name__, name)
@@ -89,6 +92,13 @@ def _of(of: Value, name: str, node: core.Attr, frame: Frame) -> Value | None:
         case Bound(of=Host() as held):
             return of_host(held, held.kind, name)  # `frame.values.astype(kind)`
     return UNKNOWN
+
+
+def of_listed(of: Seq, name: str) -> Value | None:
+    """An attribute of a list, or of a named tuple; None where it has no such attribute."""
+    if name in of.names and of.items is not None:
+        return of.items[of.names.index(name)]
+    return Bound(of, name) if of.kind not in ("list", "tuple") or name in LISTED or name[0] == "_" else None
 
 
 def of_host(of: Const | Host, kind: str, name: str) -> Value | None:
