@@ -28,6 +28,7 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.expressions import calls
+from syncguard.infer.functions.loaders import KEYED
 from syncguard.infer.heirs import below
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.targets import LEFT_ON_HOST, device_of
@@ -95,9 +96,12 @@ def _of(of: Value, name: str, node: core.Attr, frame: Frame) -> Value | None:
 
 
 def of_listed(of: Seq, name: str) -> Value | None:
-    """An attribute of a list, or of a named tuple; None where it has no such attribute."""
+    """An attribute of a list, or of a named tuple; None where it has no such attribute. Loaders that are one by their
+    name are a dict where they are asked as one."""
     if name in of.names and of.items is not None:
         return of.items[of.names.index(name)]
+    if name in KEYED and of.items is None and type(of.element) is Instance:
+        return Bound(Table({}, of.element), name)
     return Bound(of, name) if of.kind not in ("list", "tuple") or name in LISTED or name[0] == "_" else None
 
 
