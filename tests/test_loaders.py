@@ -384,3 +384,28 @@ class Runner:
 )
 def test_loaders_that_are_kept_are_a_dict_where_they_are_asked_as_one(taken: str, asked: str, loader: str) -> None:
     assert codes(IN_A_DICT.format(taken=taken, asked=asked, loader=loader)) == ["SG505"]
+
+
+OWN = """
+import torch
+from torch.utils.data import DataLoader
+
+torch.set_default_device("cuda")
+
+
+class Own(DataLoader):
+    {body}
+
+
+def run(data):
+    for x in Own(data):
+        torch.cuda.nvtx.mark("batch")
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [("pass", 13), ("def __iter__(self):\n        return super().__iter__()", 10)],
+)
+def test_a_pass_begins_where_its_class_says(body: str, line: int) -> None:
+    assert [(found.code, found.site.line) for found in findings(OWN.format(body=body))] == [("SG505", line)]

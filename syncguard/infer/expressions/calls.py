@@ -301,7 +301,10 @@ def inherited(
 
 
 def _begun(loader: Instance, at: At, frame: Frame) -> None:
-    """What a pass over a loader costs before it gives anything: it draws a seed."""
+    """What a pass over a loader costs before it gives anything: it draws a seed. One of a class of its own that begins
+    otherwise says so there."""
+    if loader.info is not None and loader.info.find("__iter__") is not None:
+        return
     for name in loader.info.external() if loader.info is not None else (loader.name,):
         op = frame.world.op(f"{name}.__iter__")
         if op is not None and op.waits:
