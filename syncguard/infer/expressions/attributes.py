@@ -51,6 +51,7 @@ def attribute(of: Value, name: str, node: core.Attr, frame: Frame) -> Value:
     kinds = [option for option in options(of) if option is not NONE]
     if name in frame.world.no_array and any(type(option) is Tensor for option in kinds):
         kinds = [option for option in kinds if type(option) is not Host or option.kind != "array"]
+    kinds = [option for option in kinds if type(option) is not Seq or _has(option, name)] or kinds
     if any(type(option) is Named for option in kinds):  # `lib = cupy if fast else numpy`: a module is no tensor
         kinds = [option for option in kinds if not _guessed(option)]
     found = [value for option in kinds if (value := _of(option, name, node, frame)) is not None]
@@ -62,6 +63,11 @@ def _guessed(option: Value) -> bool:
     if type(option) is Tensor:
         return not option.sure and option.why is not None and option.why.text.partition(":")[0] == "use"
     return option is UNKNOWN
+
+
+def _has(of: Seq, name: str) -> bool:
+    """Whether a list or a tuple has such an attribute, or this is something else."""
+    return of.kind not in ("list", "tuple") or name in LISTED or name in of.names or name in KEYED or name[0] == "_"
 
 
 def _of(of: Value, name: str, node: core.Attr, frame: Frame) -> Value | None:
@@ -95,14 +101,14 @@ def _of(of: Value, name: str, node: core.Attr, frame: Frame) -> Value | None:
     return UNKNOWN
 
 
-def of_listed(of: Seq, name: str) -> Value | None:
-    """An attribute of a list, or of a named tuple; None where it has no such attribute. Loaders that are one by their
-    name are a dict where they are asked as one."""
+def of_listed(of: Seq, name: str) -> Value:
+    """An attribute of a list, or of a named tuple. Loaders that are a list by their name are a dict where they are
+    asked as one."""
     if name in of.names and of.items is not None:
         return of.items[of.names.index(name)]
     if name in KEYED and of.items is None and type(of.element) is Instance:
         return Bound(Table({}, of.element), name)
-    return Bound(of, name) if of.kind not in ("list", "tuple") or name in LISTED or name[0] == "_" else None
+    return Bound(of, name)
 
 
 def of_host(of: Const | Host, kind: str, name: str) -> Value | None:
