@@ -97,12 +97,13 @@ def _as_told(returned: Union, node: core.Function, frame: Frame) -> Value:
     covariance(self) -> LinearOperator`, of a `Tensor | LinearOperator`, where that is of another library, and `def
     data(self) -> Tensor`, of an `Image | Tensor`."""
     objects = [option for option in returned.options if type(option) is Instance]
+    libraries = [option.name for option in objects if option.info is None]
     if not objects or not (type(node.returns) is NAME or type(node.returns) is ATTR):
         return returned
     told = promised(node.returns, frame, frame.world.place(frame.routine))
     if type(told) is Tensor and tensor_in(returned) is not None:
         return without(returned, lambda option: type(option) is Instance or type(option) is Table)
-    among = type(told) is Instance and told.info is None and told.name in [one.name for one in objects if not one.info]
+    among = type(told) is Instance and told.info is None and told.name in libraries
     return without(returned, lambda option: type(option) is Tensor) if among else returned
 
 
