@@ -1275,7 +1275,9 @@ def test_what_is_given_instead_of_a_tensor_says_little_of_where_tensors_are(
     assert codes(text) == found
 
 
-@pytest.mark.parametrize(("default", "found"), [("cpu", []), ("cuda", ["SG102", "SG201", "SG201", "SG204", "SG204"])])
+@pytest.mark.parametrize(
+    ("default", "found"), [("cpu", []), ("cuda", ["SG102", "SG201", "SG201", "SG204", "SG204", "SG505", "SG505"])]
+)
 def test_a_loader_gives_what_is_made_where_the_user_says_that_all_is(default: str, found: list[str]) -> None:
     text = """
     from somewhere import ahead

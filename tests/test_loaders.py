@@ -354,3 +354,58 @@ def test_the_class_of_a_batch_says_whether_moving_it_waits(
     default: str, asked: str, collate: str, pin: str, found: list[str]
 ) -> None:
     assert codes(BATCHES.format(default=default, asked=asked, collate=collate, pin=pin)) == found
+
+
+IN_A_DICT = """
+import torch
+
+torch.set_default_device("cuda")
+
+
+class Runner:
+    def __init__(self, model, dataloaders):
+        self.model, self.dataloaders = model, dataloaders
+
+    def run(self):
+        for {taken} in self.dataloaders{asked}:
+            self.model.train()
+            started = iter({loader})
+"""
+
+
+@pytest.mark.parametrize(
+    ("taken", "asked", "loader"),
+    [
+        ("name, one", ".items()", "one"),
+        ("one", ".values()", "one"),
+        ("name", ".keys()", "self.dataloaders[name]"),
+        ("one", "", "one"),
+    ],
+)
+def test_loaders_that_are_kept_are_a_dict_where_they_are_asked_as_one(taken: str, asked: str, loader: str) -> None:
+    assert codes(IN_A_DICT.format(taken=taken, asked=asked, loader=loader)) == ["SG505"]
+
+
+OWN = """
+import torch
+from torch.utils.data import DataLoader
+
+torch.set_default_device("cuda")
+
+
+class Own(DataLoader):
+    {body}
+
+
+def run(data):
+    for x in Own(data):
+        torch.cuda.nvtx.mark("batch")
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [("pass", 13), ("def __iter__(self):\n        return super().__iter__()", 10)],
+)
+def test_a_pass_begins_where_its_class_says(body: str, line: int) -> None:
+    assert [(found.code, found.site.line) for found in findings(OWN.format(body=body))] == [("SG505", line)]

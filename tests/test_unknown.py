@@ -275,6 +275,28 @@ def test_a_tensor_that_is_declared_is_no_array(declared: str, found: list[str]) 
     assert checked.codes(ARRAY_OR_TENSOR.format(declared=declared)) == found
 
 
+ONLY_ARRAYS = """
+import numpy as np
+import torch
+
+
+class Checked:
+    def __call__(self, data: np.ndarray | torch.Tensor):
+        return self.rows(data)
+
+    def rows(self, data: np.ndarray):
+        return self.has_nan(data[:2])
+
+    def has_nan(self, data: torch.Tensor):
+        return bool((data != data).any())
+"""
+
+
+@pytest.mark.parametrize(("device", "found"), [("cuda", ["SG203"]), ("cpu", [])])
+def test_an_array_is_declared_of_what_may_be_a_tensor(device: str, found: list[str]) -> None:
+    assert checked.codes(ONLY_ARRAYS, default_device=device) == found
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [

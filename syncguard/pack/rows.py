@@ -16,7 +16,7 @@ ROW_KEYS = frozenset(
 WAIT_KEYS = frozenset("hazard when on of since until mode how".split())
 TEXTS = ("returns", "aten", "mechanism", "alternative", "caveat", "untried")
 EVIDENCE_KEYS = frozenset("state torch at note device date".split())
-STATES, PLACES = ("measured", "source", "doc", "claimed", "tried"), ("argument", "self", "result", "always")
+STATES, PLACES = ("measured", "source", "doc", "claimed", "tried"), ("argument", "self", "result", "factory", "always")
 WRITTEN = re.compile(r"\w+( if \w+)?")
 VERSION = re.compile(r"\d+\.\d+(\.\d+)?")
 

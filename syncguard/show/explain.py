@@ -73,6 +73,7 @@ ON = {
     "argument": "a tensor argument is on the device",
     "self": "the tensor is on the device",
     "result": "the result is on the device",
+    "factory": "what names no device is built on the device",
     "always": "",
 }
 BELOW = "    "

@@ -92,6 +92,8 @@ def _answer(kind: str, name: str, frame: Frame) -> bool | None:
         return (True if last == "Tensor" else None) if kind == "tensor" else False
     if name == "numpy.ndarray":
         return kind == "array"
+    if kind == "number" and last in KINDS and last != "str":
+        return None
     if name.startswith("builtins.") and (last in KINDS or last in CONTAINERS):
         return kind == last or kind in KINDS.get(last, ())
     return None

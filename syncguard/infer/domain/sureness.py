@@ -118,7 +118,7 @@ def host_inside(value: Value) -> int:
 
 
 CONTAINERS: Final = ("list", "tuple", "set", "dict")
-PLAIN: Final = ("int", "float", "bool", "str", "size", "array")
+PLAIN: Final = ("int", "float", "bool", "number", "str", "size", "array")
 
 
 def exact_kind(value: Value) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import deque
+from typing import TYPE_CHECKING, Final
 
 from syncguard.infer.domain.contents import held_there
 from syncguard.infer.domain.lattice import join, join_all
@@ -27,6 +28,7 @@ from syncguard.infer.domain.values import (
     options,
 )
 from syncguard.infer.expressions import calls
+from syncguard.infer.functions.loaders import KEYED
 from syncguard.infer.heirs import below
 from syncguard.infer.operations.apply import apply
 from syncguard.infer.operations.targets import LEFT_ON_HOST, device_of
@@ -38,6 +40,8 @@ from syncguard.read.tags import ATTR, CALL, FUNCTION, NAME
 if TYPE_CHECKING:
     from syncguard.infer.classes import ClassInfo
 
+LISTED: Final = frozenset([name for kind in (list, tuple, deque) for name in dir(kind)])  # what such have
+
 
 def attribute(of: Value, name: str, node: core.Attr, frame: Frame) -> Value:
     """`of.name`; an option that has no such attribute is not what `of` is here."""
@@ -47,6 +51,7 @@ def attribute(of: Value, name: str, node: core.Attr, frame: Frame) -> Value:
     kinds = [option for option in options(of) if option is not NONE]
     if name in frame.world.no_array and any(type(option) is Tensor for option in kinds):
         kinds = [option for option in kinds if type(option) is not Host or option.kind != "array"]
+    kinds = [option for option in kinds if type(option) is not Seq or _has(option, name)] or kinds
     if any(type(option) is Named for option in kinds):  # `lib = cupy if fast else numpy`: a module is no tensor
         kinds = [option for option in kinds if not _guessed(option)]
     found = [value for option in kinds if (value := _of(option, name, node, frame)) is not None]
@@ -58,6 +63,11 @@ def _guessed(option: Value) -> bool:
     if type(option) is Tensor:
         return not option.sure and option.why is not None and option.why.text.partition(":")[0] == "use"
     return option is UNKNOWN
+
+
+def _has(of: Seq, name: str) -> bool:
+    """Whether a list or a tuple has such an attribute, or this is something else."""
+    return of.kind not in ("list", "tuple") or name in LISTED or name in of.names or name in KEYED or name[0] == "_"
 
 
 def _of(of: Value, name: str, node: core.Attr, frame: Frame) -> Value | None:
@@ -74,9 +84,9 @@ def _of(of: Value, name: str, node: core.Attr, frame: Frame) -> Value | None:
             return of_instance(of, name, node, frame)
         case ClassOf():
             return of_class(of, name, frame)
-        case Seq() if name in of.names and of.items is not None:
-            return of.items[of.names.index(name)]
-        case Seq() | Table():
+        case Seq():
+            return of_listed(of, name)
+        case Table():
             return Bound(of, name)
         case Const():
             return of_host(of, type(of.value).__name__, name)
@@ -89,6 +99,16 @@ def _of(of: Value, name: str, node: core.Attr, frame: Frame) -> Value | None:
         case Bound(of=Host() as held):
             return of_host(held, held.kind, name)  # `frame.values.astype(kind)`
     return UNKNOWN
+
+
+def of_listed(of: Seq, name: str) -> Value:
+    """An attribute of a list, or of a named tuple. Loaders that are a list by their name are a dict where they are
+    asked as one."""
+    if name in of.names and of.items is not None:
+        return of.items[of.names.index(name)]
+    if name in KEYED and of.items is None and type(of.element) is Instance:
+        return Bound(Table({}, of.element), name)
+    return Bound(of, name)
 
 
 def of_host(of: Const | Host, kind: str, name: str) -> Value | None:

@@ -300,9 +300,22 @@ def inherited(
     return made_of([*args, *keywords.values()], at, frame)
 
 
+def _begun(loader: Instance, at: At, frame: Frame) -> None:
+    """What a pass over a loader costs before it gives anything: it draws a seed. One of a class of its own that begins
+    otherwise says so there."""
+    if loader.info is not None and loader.info.find("__iter__") is not None:
+        return
+    for name in loader.info.external() if loader.info is not None else (loader.name,):
+        op = frame.world.op(f"{name}.__iter__")
+        if op is not None and op.waits:
+            apply(frame, op, at, [loader], {}, ())
+
+
 def iterate(of: Instance, at: At, frame: Frame) -> Value:
     """What iterating over an instance gives: by its own methods, batches of a DataLoader, parameters of a module."""
     world = frame.world
+    if is_loader(of, frame):
+        _begun(of, at, frame)
     if BROUGHT in of.settings and is_loader(of, frame):
         frame.home.moves_batches = True
         return Unknown(frame.why("brought batch", at))

@@ -61,7 +61,8 @@ class Names:
         self.words = frozenset(places.tables["evidence"]["words"])
         self.tensor_names = frozenset(places.tables["evidence"]["tensor_names"]) | self.tensor_only
         self.family = frozenset(places.tables["evidence"]["family"])
-        self.no_array = self.tensor_only | self.family | frozenset(places.tables["names"]["casts"])
+        names = places.tables["names"]
+        self.no_array = self.tensor_only.union(self.family, names["casts"], names["placers"], names["derivatives"])
         self.tensor_keywords = frozenset(places.tables["evidence"]["keywords"])
         self.host_keywords = frozenset(places.tables["host"]["keywords"])
         self.together = frozenset(places.tables["evidence"]["together"])

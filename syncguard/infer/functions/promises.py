@@ -23,6 +23,7 @@ from syncguard.infer.domain.values import (
     Host,
     Instance,
     Seq,
+    Table,
     Tensor,
     Union,
     Unknown,
@@ -92,13 +93,17 @@ def with_annotation(frame: Frame, node: core.Function, returned: Value) -> Value
 
 
 def _as_told(returned: Union, node: core.Function, frame: Frame) -> Value:
-    """What a method gives, without the tensor that it may be as far as we see, where it says that it is of the class of
-    another library that it may be as well: `def covariance(self) -> LinearOperator`, of a `Tensor | LinearOperator`."""
-    kinds = [option.name for option in returned.options if type(option) is Instance and option.info is None]
-    if not kinds or not (type(node.returns) is NAME or type(node.returns) is ATTR):
+    """What a method gives, of a tensor and an object that it may be as far as we see the one that it says it is: `def
+    covariance(self) -> LinearOperator`, of a `Tensor | LinearOperator`, where that is of another library, and `def
+    data(self) -> Tensor`, of an `Image | Tensor`."""
+    objects = [option for option in returned.options if type(option) is Instance]
+    libraries = [option.name for option in objects if option.info is None]
+    if not objects or not (type(node.returns) is NAME or type(node.returns) is ATTR):
         return returned
     told = promised(node.returns, frame, frame.world.place(frame.routine))
-    among = type(told) is Instance and told.info is None and told.name in kinds
+    if type(told) is Tensor and tensor_in(returned) is not None:
+        return without(returned, lambda option: type(option) is Instance or type(option) is Table)
+    among = type(told) is Instance and told.info is None and told.name in libraries
     return without(returned, lambda option: type(option) is Tensor) if among else returned
 
 

@@ -51,6 +51,8 @@ def refined(declared: Value, seen: Value | None, by_one: bool = False) -> Value:
         return declared
     if by_one and type(declared) is Host and declared.kind == "bool" and (seen is TRUE or seen is FALSE):
         return seen
+    if is_array(declared) and _arrays_or_tensors(seen):
+        return seen
     if type(declared) is Host:
         return join(declared, _single(seen)) if number_sureness(declared) and _given_tensors(seen) else declared
     if type(declared) is Seq or _bare(declared, seen):
@@ -117,6 +119,13 @@ def _listed(seen: Value) -> bool:
     """Whether callers give lists, of no tensors, and nothing else."""
     given = [option for option in options(seen) if option is not NONE]
     return bool(given) and all(type(option) is Seq and not holds_tensor(option) for option in given)
+
+
+def _arrays_or_tensors(seen: Value) -> bool:
+    """Whether callers give what may be an array or a tensor: both do, where an array is all that is declared."""
+    given = [option for option in options(seen) if option is not NONE]
+    tensors = [option for option in given if type(option) is Tensor]
+    return 0 < len(tensors) < len(given) and all(type(one) is Tensor or is_array(one) for one in given)
 
 
 def _batch(seen: Value) -> bool:

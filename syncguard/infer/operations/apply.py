@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from syncguard.infer.domain.contents import arrived, fetched, tensors_in, without
-from syncguard.infer.domain.sureness import LIKELY, MASKS, NO, POSSIBLE, tensor_sureness
+from syncguard.infer.domain.sureness import CERTAIN, LIKELY, MASKS, NO, POSSIBLE, tensor_sureness
 from syncguard.infer.domain.values import (
     UNKNOWN,
     Const,
@@ -226,6 +226,8 @@ def _sure(wait: Wait, op: Op, at: At, arguments: Arguments, args: list[Value], r
         there = tensor_sureness(args[0]) if args else NO
         if args and type(args[0]) is Instance and args[0].device != "host":
             there = LIKELY  # an object whose state is on the device
+    elif wait.on == "factory":
+        there = {"assumed": LIKELY, "device": CERTAIN}.get(arguments.default_device, NO)
     elif wait.on == "result":
         there = tensor_sureness(_of_data(wait, op, at, arguments, result, frame))
     else:

@@ -15,7 +15,7 @@ import torch
 
 from syncguard.observe.simulate.arguments import Arguments
 from syncguard.observe.simulate.conditions import hold
-from syncguard.observe.simulate.marks import DEVICE, local, on_device, tensors
+from syncguard.observe.simulate.marks import DEVICE, local, names_device, on_device, tensors
 from syncguard.observe.simulate.refused import DebugMode, in_a_capture
 from syncguard.observe.simulate.seen import Frame, Seen
 from syncguard.observe.simulate.spelling import spelled
@@ -115,6 +115,8 @@ class Verdict:
             return any(on_device(tensor) for tensor in tensors((*args, *keywords.values())))
         if on == "self":
             return bool(args) and any(on_device(tensor) for tensor in (*tensors(args[:1]), *state(args[0])))
+        if on == "factory":
+            return names_device(torch.get_default_device())
         return on == "always" or landing == DEVICE
 
     def tell(
