@@ -141,7 +141,7 @@ def _given_tensors(seen: Value) -> bool:
     others = [option for option in options(seen) if type(option) is not Tensor and option is not NONE]
     return (
         bool(tensors)
-        and all(tensor.sure for tensor in tensors)
+        and all(tensor.sure or (fed(tensor) and tensor.rank == 0) for tensor in tensors)
         and all(_number(one) or type(one) is Unknown for one in others)
     )
 
@@ -157,6 +157,10 @@ def _refined_items(declared: Value, seen: Value) -> Value:
     """A declared list of tensors, likewise; `x: dict` says no more than that it is one."""
     if _bare(declared, seen):
         return seen
+    if type(declared) is Seq and type(seen) is Seq and declared.items is not None and seen.items is not None:
+        if len(declared.items) != len(seen.items):
+            return declared
+        return Seq(declared.kind, tuple([refined(*pair) for pair in zip(declared.items, seen.items)]))
     if (
         type(declared) is not Seq
         or type(seen) is not Seq
