@@ -261,7 +261,8 @@ def test_a_pack_goes_over_ours(base, ours):
     assert both.by_hazard("counting") == both.rule("OURS101") == both.rule("counting")
     assert both.rule("counting").why == "Why it hurts."
     assert both.op("ours.tally").args == ("x", "sizes")
-    assert not both.op("ours.tally").known and both.op("ours.tally").takes == ()
+    assert not both.op("ours.tally").known
+    assert both.op("ours.tally").takes == ()
     assert (both.op("ours.join").args, both.op("ours.join").takes[:3]) == (("text", "parts"), (1, 2, 3))
     assert both.op("ours.count").takes == (1, 2)
 
