@@ -146,8 +146,9 @@ def passed(arg: Node) -> list[tuple[str, str]]:
     `#` one of which an item is."""
     if type(arg) is SEQ:
         return [("[", given) for part in arg.items if (given := dotted(part))]
-    inner = shifted(arg)
-    mark, arg = "(" if inner is arg else "*", inner
+    mark = "("
+    if type(arg) is DO and (inner := shifted(arg)) is not arg:
+        mark, arg = "*", inner
     if type(arg) is INDEX and type(arg.key) is CONST and type(arg.key.value) is int:
         mark, arg = "#", arg.of
     given = dotted(arg)
