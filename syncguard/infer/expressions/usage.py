@@ -114,11 +114,9 @@ class Usage(Names):
         called = f"{value.name}.{rest}" if type(value) is Named and rest else value.name if type(value) is Named else ""
         if not called or not self.computing(called):
             return 0
-        if (
-            self.places.is_("types", "losses", called)
-            if place == 1
-            else place == 0 and self.places.is_("names", "gradients", called)
-        ):
+        if place == 0 and self.places.is_("names", "gradients", called):
+            return 1
+        if place == 1 and self.places.is_("types", "losses", called):
             return 1
         op = self.op(called)
         return int(op is not None and self.asks_tensor(op, place))

@@ -160,7 +160,7 @@ def _refined_items(declared: Value, seen: Value) -> Value:
     if type(declared) is Seq and type(seen) is Seq and declared.items is not None and seen.items is not None:
         if len(declared.items) != len(seen.items):
             return declared
-        return Seq(declared.kind, tuple([refined(*pair) for pair in zip(declared.items, seen.items)]))
+        return Seq(declared.kind, tuple([refined(one, given) for one, given in zip(declared.items, seen.items)]))
     if (
         type(declared) is not Seq
         or type(seen) is not Seq
