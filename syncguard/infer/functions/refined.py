@@ -136,14 +136,20 @@ def _single(seen: Value) -> Value:
 
 
 def _given_tensors(seen: Value) -> bool:
-    """Whether some callers pass a tensor for sure, and the others numbers, None or what nobody knows."""
+    """Whether some callers pass a tensor for sure, or a number computed with one that only a tensor can be, and the
+    others numbers, None or what nobody knows."""
     tensors = [option for option in options(seen) if type(option) is Tensor]
     others = [option for option in options(seen) if type(option) is not Tensor and option is not NONE]
     return (
         bool(tensors)
-        and all(tensor.sure or (fed(tensor) and tensor.rank == 0) for tensor in tensors)
+        and all(tensor.sure or _computed(tensor) for tensor in tensors)
         and all(_number(one) or type(one) is Unknown for one in others)
     )
+
+
+def _computed(tensor: Tensor) -> bool:
+    """Whether this was computed on the device, as a single number, with more than what torch alone is asked for here."""
+    return fed(tensor) and tensor.rank == 0 and tensor.why is not None and tensor.why.root.text != "torch only"
 
 
 def _refined_table(declared: Table, seen: Table, by_one: bool) -> Table:
