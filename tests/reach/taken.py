@@ -91,19 +91,3 @@ def wide(count: int):
 
 def widest(lens):
     return wide(lens.amax())
-
-
-def shifted(start: int):
-    return torch.arange(3) + start
-
-
-def positions(ids, blocks, names):
-    """What only looks like a tensor, as torch alone is used here, is no proof against a declared number."""
-    found = []
-    for _ in blocks:
-        start = found[-1].max() + 1 if found else 0
-        places = shifted(start)
-        found.append(places[:, None])
-        if places[0] <= 3:
-            ids = ids + names
-    return ids

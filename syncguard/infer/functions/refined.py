@@ -148,7 +148,7 @@ def _given_tensors(seen: Value) -> bool:
 
 
 def _computed(tensor: Tensor) -> bool:
-    """Whether this was computed on the device, as a single number, with more than what torch alone is asked for here."""
+    """Whether this is a single number that was computed on the device, with more than what torch alone is asked for."""
     return fed(tensor) and tensor.rank == 0 and tensor.why is not None and tensor.why.root.text != "torch only"
 
 
