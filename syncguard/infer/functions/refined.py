@@ -159,6 +159,15 @@ def _refined_table(declared: Table, seen: Table, by_one: bool) -> Table:
     return Table(items, refined(declared.element, passed, by_one), declared.keys)
 
 
+def _item(declared: Value, seen: Value) -> Value:
+    """What a place of a tuple is declared to hold, likewise: of two who only declare it, one a number and one a tensor,
+    the nearer is believed."""
+    passed = tensor_in(seen)
+    why = passed.why if passed is not None else None
+    alone = why is not None and why.parent is None and why.text == "annotation"
+    return declared if alone and number_sureness(declared) else refined(declared, seen)
+
+
 def _refined_items(declared: Value, seen: Value) -> Value:
     """A declared list of tensors, likewise; `x: dict` says no more than that it is one."""
     if _bare(declared, seen):
@@ -166,7 +175,7 @@ def _refined_items(declared: Value, seen: Value) -> Value:
     if type(declared) is Seq and type(seen) is Seq and declared.items is not None and seen.items is not None:
         if len(declared.items) != len(seen.items):
             return declared
-        return Seq(declared.kind, tuple([refined(one, given) for one, given in zip(declared.items, seen.items)]))
+        return Seq(declared.kind, tuple([_item(one, given) for one, given in zip(declared.items, seen.items)]))
     if (
         type(declared) is not Seq
         or type(seen) is not Seq
