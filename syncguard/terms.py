@@ -60,6 +60,7 @@ class Op(msgspec.Struct, frozen=True, array_like=True):
     keywords: tuple[str, ...] = ()  # arguments that are given by name alone
     writes: tuple[str, ...] = ()  # arguments that it writes into though its name does not say so: `weight if max_norm`
     backward: tuple[Wait, ...] = ()  # when the backward of what it gives waits, which the call itself does not
+    takes: tuple[int, ...] = ()  # the places of the arguments that can be nothing but a tensor
 
     @property
     def signature(self) -> tuple[str, ...]:

@@ -235,6 +235,19 @@ torch.combinations(v); torch.block_diag(m, m); torch.logspace(0, 1, 3)
 EXPRESSIONS = [text.strip() for line in CALLS.strip().splitlines() for text in line.split(";")]
 
 
+@pytest.mark.parametrize(
+    ("name", "places"),
+    [
+        ("torch.allclose", (0, 1)), ("torch.where", (0,)), ("torch.searchsorted", (0,)), ("torch.bucketize", (1,)),
+        ("torch.add", ()), ("torch.as_tensor", ()), ("torch.stack", ()), ("torch.nn.functional.pad", (0,)),
+        ("torch.nn.functional.embedding", (0, 1)), ("torch.linalg.solve", (0, 1)), ("torch.Tensor.gather", (2,)),
+        ("torch.Tensor.copy_", ()), ("torch.Tensor.masked_fill", (1,)), ("torch.Tensor.index_add_", (2, 3)),
+    ],
+)  # fmt: skip
+def test_places_where_nothing_but_a_tensor_is_taken(name: str, places: tuple[int, ...]) -> None:
+    assert pack.load().op(name).takes == places
+
+
 def test_results_are_what_torch_returns():
     wrong, names = [], set()
     for text in EXPRESSIONS:

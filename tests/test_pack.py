@@ -250,7 +250,9 @@ def test_a_pack_goes_over_ours(base, ours):
         f'{ROW}waits = [{waits}]\n["torch.nonzero"]\nreturns = "tensor int 2d"\n{EVIDENCE}'
     )
     (ours / "SG101-nonzero.md").write_text(PAGE.replace("counting", "nonzero").replace('"warning"', '"error"'))
-    (ours / "ops" / "results.json").write_text(json.dumps({"results": {"ours.tally": ["tensor int 1d", "x,*sizes"]}}))
+    tallies = {"ours.tally": ["tensor int 1d", "x,*sizes"], "ours.join": ["tensor", "text,*parts!"]}
+    tallies["ours.count"] = ["tensor", "size,x!,weight!,out"]
+    (ours / "ops" / "results.json").write_text(json.dumps({"results": tallies}))
     alone, both = pack.load(), pack.load((ours,))
 
     assert alone.op("ours.count") is None
@@ -260,6 +262,9 @@ def test_a_pack_goes_over_ours(base, ours):
     assert both.rule("counting").why == "Why it hurts."
     assert both.op("ours.tally").args == ("x", "sizes")
     assert not both.op("ours.tally").known
+    assert both.op("ours.tally").takes == ()
+    assert (both.op("ours.join").args, both.op("ours.join").takes[:3]) == (("text", "parts"), (1, 2, 3))
+    assert both.op("ours.count").takes == (1, 2)
 
     assert [wait.hazard for wait in alone.op("torch.nonzero").waits] == ["nonzero"]
     assert both.op("torch.nonzero").waits == ()

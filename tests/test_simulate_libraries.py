@@ -5,9 +5,12 @@ from __future__ import annotations
 import copy
 import importlib
 import inspect
+import os
 import pickle
+import subprocess
 import sys
 import warnings
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -128,6 +131,16 @@ def test_a_compiled_module_is_held_as_torch_holds_it(simulation) -> None:
     hazards = ["setup", "python-number", "python-number", "tensor-equality"]
     assert [wait.hazard for wait in simulation.told] == hazards
     assert simulation.notes == ["torch.compile: the model ran eagerly"]
+
+
+def test_a_program_whose_scripts_are_turned_off(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text('import torch\nprint("sum", torch.ones(2, device="cuda").sum().item())\n')
+    command = [sys.executable, "-m", "syncguard", "run", "--device", "simulate", str(program)]
+    env = os.environ | {"PYTORCH_JIT": "0"}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=240, check=False)
+    assert done.stdout == "sum 2.0\n", done.stderr
+    assert "program.py:2" in done.stderr
 
 
 def test_a_script_is_saved_and_loaded(simulation, tmp_path) -> None:

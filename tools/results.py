@@ -1,7 +1,8 @@
 """What every public torch callable returns -> rules/ops/results.json, by stubs and signatures and by what was seen.
 
 Run with a Python that has torch: `python tools/results.py` writes the file; with `--check` it calls what can be called
-and compares what comes back with the pack, hand-written rows included.
+and compares what comes back with the pack, hand-written rows included; with `--marks` it only says anew which arguments
+can be nothing but a tensor: these have a `!` behind their names.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from fitted import bound, fit, holds
 from names import defined, first, members, public, spelled
 from observed import Seen, observe
 from stubs import Entry, annotated, arguments, stubbed
+from taking import marked
 
 from syncguard.pack import load
 
@@ -34,7 +36,9 @@ def main() -> int:
     warnings.simplefilter("ignore")
     if "--check" in sys.argv:
         return check()
-    table = build()
+    table = json.loads(OUT.read_text("utf-8")) if "--marks" in sys.argv else build()
+    for name, entry in table["results"].items():
+        entry[1] = marked(name, entry[1].replace("!", ""), GIVEN["taking"])
     OUT.write_text(written(table))
     print(f"{len(table['results'])} results, {len(table['classes'])} classes, {len(table['aliases'])} aliases -> {OUT}")
     return 0

@@ -86,10 +86,11 @@ class Pack(msgspec.Struct, frozen=True, eq=False, dict=True):
     def _find(self, name: str) -> Op | None:
         hand = next((self.ops[n] for n in self.spellings(name) if n in self.ops), None)
         returns, args = next((self.made[n][:2] for n in self.spellings(name) if n in self.made), ("", ""))
-        names = _positional(args.split(",")) if args else ()
+        given = args.split(",") if args else []
+        names, takes = _positional([one.rstrip("!") for one in given]), _taking(given) if "!" in args else ()
         if hand is not None:
-            return replace(hand, name=name, args=hand.args or names, returns=hand.returns or returns)
-        return Op(name, names, returns) if returns else None
+            return replace(hand, name=name, args=hand.args or names, returns=hand.returns or returns, takes=takes)
+        return Op(name, names, returns, takes=takes) if returns else None
 
     def spellings(self, name: str) -> Iterator[str]:
         """The name, the one that it is another spelling of, and the same method on each base."""
@@ -229,6 +230,12 @@ def _positional(args: Sequence[str]) -> tuple[str, ...]:
     """
     star = next((n for n, arg in enumerate(args) if arg.startswith("*")), len(args) - 1)
     return tuple([arg.lstrip("*") for arg in args[: star + 1] if arg != "*"])
+
+
+def _taking(args: Sequence[str]) -> tuple[int, ...]:
+    """The places of the arguments that are marked to be tensors and nothing else; of a starred one several."""
+    places = [place for place, one in enumerate(args) if one.endswith("!")]
+    return tuple(range(places[0], 10)) if args[places[0]].startswith("*") else tuple(places)
 
 
 def _rules(folder: Path) -> dict[str, dict[str, Any]]:

@@ -91,6 +91,8 @@ def attribute(node: ast.Attribute, scope: Scope) -> Node:
         path = f"{of.path}.{node.attr}"
     else:
         path = ""
+        if type(of) is DO and (given := dotted(shifted(of))):
+            scope.use(given, f"*.{node.attr}")
     return ATTR(of, node.attr, path, at(node))
 
 
@@ -140,15 +142,15 @@ def call(node: ast.Call, scope: Scope) -> Node:
 
 
 def passed(arg: Node) -> list[tuple[str, str]]:
-    """What an argument passes: `(` a name itself, `[` those of a display, `*` one that numbers are computed with, or of
-    which an item is."""
+    """What an argument passes: `(` a name itself, `[` those of a display, `*` one that numbers are computed with, and
+    `#` one of which an item is."""
     if type(arg) is SEQ:
         return [("[", given) for part in arg.items if (given := dotted(part))]
     mark = "("
-    while (inner := changed(arg)) is not None:
+    if type(arg) is DO and (inner := shifted(arg)) is not arg:
         mark, arg = "*", inner
     if type(arg) is INDEX and type(arg.key) is CONST and type(arg.key.value) is int:
-        mark, arg = "*", arg.of
+        mark, arg = "#", arg.of
     given = dotted(arg)
     return [(mark, given)] if given else []
 
@@ -163,6 +165,13 @@ def spelling(node: Node) -> Iterator[str]:
             yield from spelling(part)
     elif given := dotted(node):
         yield given
+
+
+def shifted(node: Node) -> Node:
+    """What numbers make another value of: `x` of `2 - x * 2`."""
+    while (inner := changed(node)) is not None:
+        node = inner
+    return node
 
 
 def changed(node: Node) -> Node | None:

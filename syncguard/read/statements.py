@@ -32,16 +32,19 @@ from syncguard.read.expressions import (
     OPERATORS,
     annotation,
     at,
+    dotted,
     expression,
     maybe,
     parameters,
     parts_of,
     several,
+    shifted,
     truth,
 )
 from syncguard.read.kinds import Kinds
 from syncguard.read.patterns import matched
 from syncguard.read.scope import Scope, frozen
+from syncguard.read.tags import DO
 
 
 def block(body: list[ast.stmt], scope: Scope) -> tuple[Node, ...]:
@@ -55,7 +58,10 @@ def assign(node: ast.Assign, scope: Scope) -> Node:
         if fields is not None:
             base = expression(call.func, scope)
             return Class(target.id, scope.within(target.id).qualname, (base,), (), fields, (), at(node))
-    return Bind(several(node.targets, scope), expression(node.value, scope), None, at(node))
+    value = expression(node.value, scope)
+    if type(value) is DO and type(target) is ast.Name and (given := dotted(shifted(value))):
+        scope.use(given, f"*={target.id}")
+    return Bind(several(node.targets, scope), value, None, at(node))
 
 
 def called(node: ast.Call) -> str:

@@ -78,6 +78,13 @@ def binders(routine: Routine) -> dict[str, tuple[Node, ...]]:
     return written.binders
 
 
+def once(name: str, frame: Frame) -> bool:
+    """Whether a function binds a name in one place alone: all its uses are of what it is given there."""
+    node = frame.routine.node
+    given = type(node) is FUNCTION and any(param.name == name for param in node.params)
+    return not given and len(binders(frame.routine).get(name, ())) == 1
+
+
 def as_given(name: str, at: At, frame: Frame) -> bool:
     """Whether a parameter still holds what it was given, at a place."""
     bound = binders(frame.routine).get(name, ())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from syncguard.infer.domain.contents import holds_tensor
+from syncguard.infer.domain.contents import holds_tensor, tensor_in
 from syncguard.infer.domain.lattice import join, join_all
 from syncguard.infer.domain.sureness import LIKELY, tensor_sureness
 from syncguard.infer.domain.values import (
@@ -168,8 +168,10 @@ def item_by_item(what: str, a: Value, b: Value, at: At, nodes: tuple[Node, ...],
             continue
         for i, item in enumerate(one.items):
             beside = other.items[i] if type(other) is Seq and other.items is not None else UNKNOWN
-            if type(item) is Tensor and beside is not item and not _no_tensor(beside):
-                apply(frame, frame.world.row("torch.Tensor.__bool__"), at, [item], {}, nodes[:1])
+            asked = tensor_in(item)
+            if asked is not None and beside is not item and not _no_tensor(beside):
+                asked = asked if asked is item else asked.but(sure=False)
+                apply(frame, frame.world.row("torch.Tensor.__bool__"), at, [asked], {}, nodes[:1])
                 return
 
 

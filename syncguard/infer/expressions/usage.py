@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from syncguard.infer.branches.meant import once
 from syncguard.infer.domain.values import UNKNOWN, ClassOf, Instance, Named, Tensor, Value
 from syncguard.infer.expressions.following import stays
 from syncguard.infer.expressions.imported import (
@@ -53,7 +54,7 @@ class Usage(Names):
         if ((derived and self.asked(uses)) or "[?]" in uses) and self.only_torch(frame):  # `x[x > 0]`
             return Tensor(device=self.place(frame.routine), sure=False, why=frame.why("torch only", at))
         for use in sorted(uses):
-            if use.startswith(("(0", "(1")) and (sure := self.takes(use, frame)):
+            if use[0] == "(" and (sure := self.takes(use, frame)):
                 there = self.place(frame.routine)
                 passed = Tensor(device=there, sure=False, why=frame.why(f"passed:{use[2:]}", at))
                 return passed if sure > 1 or not made_tensor(path, frame) else None
@@ -70,43 +71,72 @@ class Usage(Names):
         return any(use.endswith("()") and use[:-2] in self.tensor_names for use in uses)
 
     def computes(self, uses: frozenset[str], frame: Frame) -> str:
-        """The function of torch that is given what has these uses: in a list, or with numbers computed with it."""
+        """What shows that a tensor has these uses, though it is not itself what is asked or given: what numbers make of
+        it, a list that it is in, an item of it."""
         for use in sorted(uses):
-            head, _, rest = use[2:].partition(".") if use[:2] in ("[0", "*0") else ("", "", "")
-            value = frame.lookup(head) if rest else UNKNOWN
-            if type(value) is Named and self.computing(value.name, rest):
-                op = self.op(f"{value.name}.{rest}")
-                if op is not None and self.asks_tensor(op, use[0] == "["):
-                    return use[2:]
+            mark, head = use[:1], use[1:2]
+            if mark == "*" and head in (".", "="):
+                alone = head == "." or once(use[2:], frame)
+                asked = frozenset((use[2:],)) if head == "." else frame.uses(use[2:])
+                if alone and (proof := self.proof(asked, frame)):
+                    return f"use:{min(proof)}"
+            elif (mark == "*" and self.takes(use, frame) == 1) or (
+                use[:2] in ("#0", "[0") and self.given_part(use, frame)
+            ):
+                return f"passed:{use[2:]}"
         return ""
+
+    def given_part(self, use: str, frame: Frame) -> bool:
+        """Whether a function of torch that takes a tensor first, or several, is given an item of what has this use, or
+        a list of it."""
+        head, _, rest = use[2:].partition(".")
+        value = frame.lookup(head) if rest else UNKNOWN
+        op = self.op(f"{value.name}.{rest}") if type(value) is Named and self.computing(value.name, rest) else None
+        return op is not None and self.asks_tensor(op, several=use[0] == "[")
 
     def computing(self, name: str, rest: str = "") -> bool:
         """Whether a library's function, or what is called of its module, is one of those that take tensors alone."""
         return self.places.is_("types", "functions", f"{name}.{rest}" if rest else name)
 
     def takes(self, use: str, frame: Frame) -> int:
-        """Whether what is called takes a tensor first, or in second place, `F.mse_loss(x, y)`; 2 where it must be one,
-        whatever is made of it: `accelerator.backward(loss)`."""
+        """Whether what is called takes a tensor at this place, `F.mse_loss(x, y)`; 2 where it must be one, whatever is
+        made of it: `accelerator.backward(loss)`."""
         head, _, rest = use[2:].partition(".")
-        value, first = frame.lookup(head), use[1] == "0"
+        value, place = frame.lookup(head), int(use[1])
         if type(value) is Instance and value.info is not None and self.places.is_("names", "criteria", rest):
             value, rest = value.info.attribute(rest, frame.routine) or UNKNOWN, ""  # `self.criterion(out, y)`
         if type(value) is Instance and value.info is None and not rest:
-            return int(self.places.is_("types", "losses", value.name))
+            return int(place < 2 and self.places.is_("types", "losses", value.name))
         if type(value) is not Named and type(value) is not ClassOf:
-            return 2 if first and self.places.is_("names", "differentiators", rest.rpartition(".")[2]) else 0
+            if place == 0 and self.places.is_("names", "differentiators", rest.rpartition(".")[2]):
+                return 2
+            return int(self.method_takes(value, rest, place))
         called = f"{value.name}.{rest}" if type(value) is Named and rest else value.name if type(value) is Named else ""
         if not called or not self.computing(called):
             return 0
-        if not first:
-            return int(self.places.is_("types", "losses", called))
+        if place == 0 and self.places.is_("names", "gradients", called):
+            return 1
+        if place == 1 and self.places.is_("types", "losses", called):
+            return 1
         op = self.op(called)
-        return int(self.places.is_("names", "gradients", called) or (op is not None and self.asks_tensor(op)))
+        return int(op is not None and self.asks_tensor(op, place))
 
-    def asks_tensor(self, op: Op, several: bool = False) -> bool:
-        """Whether nothing but a tensor, or several of them, can be the first argument."""
+    def method_takes(self, value: Value, path: str, place: int) -> bool:
+        """Whether the method of a tensor takes nothing but one at this place: it is of a value that is known to be one,
+        or no other thing has one of that name."""
+        name = path.rpartition(".")[2]
+        if (type(value) is not Tensor or name != path) and (name not in self.tensor_only or name in self.words):
+            return False
+        op = self.op(f"torch.Tensor.{name}")
+        return op is not None and place + 1 in op.takes
+
+    def asks_tensor(self, op: Op, place: int = 0, several: bool = False) -> bool:
+        """Whether nothing but a tensor, or several of them, can be the first argument, or that at another place."""
+        if place in op.takes and not several:
+            return True
         return (
-            bool(op.args)
+            place == 0
+            and bool(op.args)
             and (op.args[0] == "tensors" if several else op.args[0] in self.operand_names)
             and (op.returns.startswith(("tensor", "named", "tuple")) or bool(op.waits))
             and "factory" not in op.returns

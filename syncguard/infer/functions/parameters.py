@@ -263,7 +263,7 @@ def _by_all_uses(frame: Frame, param: Param, place: str) -> Value:
         return Tensor(device=place, sure=False, why=frame.why("torch only", param.at))
     if not given and not (len(shared) > 1 or (shared and uses & world.shaped)):
         return UNKNOWN
-    told = f"passed:{given}" if given else f"use:{min(shared).removesuffix('()')}"
+    told = given or f"use:{min(shared).removesuffix('()')}"
     return Tensor(device=place, sure=False, why=frame.why(told, param.at))
 
 

@@ -145,14 +145,20 @@ def _single(seen: Value) -> Value:
 
 
 def _given_tensors(seen: Value) -> bool:
-    """Whether some callers pass a tensor for sure, and the others numbers, None or what nobody knows."""
+    """Whether some callers pass a tensor for sure, or a number computed with one that only a tensor can be, and the
+    others numbers, None or what nobody knows."""
     tensors = [option for option in options(seen) if type(option) is Tensor]
     others = [option for option in options(seen) if type(option) is not Tensor and option is not NONE]
     return (
         bool(tensors)
-        and all(tensor.sure for tensor in tensors)
+        and all(tensor.sure or _computed(tensor) for tensor in tensors)
         and all(_number(one) or type(one) is Unknown for one in others)
     )
+
+
+def _computed(tensor: Tensor) -> bool:
+    """Whether this is a single number that was computed on the device, with more than what torch alone is asked for."""
+    return fed(tensor) and tensor.rank == 0 and tensor.why is not None and tensor.why.root.text != "torch only"
 
 
 def _refined_table(declared: Table, seen: Table, by_one: bool) -> Table:
@@ -162,10 +168,23 @@ def _refined_table(declared: Table, seen: Table, by_one: bool) -> Table:
     return Table(items, refined(declared.element, passed, by_one), declared.keys)
 
 
+def _item(declared: Value, seen: Value) -> Value:
+    """What a place of a tuple is declared to hold, likewise: of two who only declare it, one a number and one a tensor,
+    the nearer is believed."""
+    passed = tensor_in(seen)
+    why = passed.why if passed is not None else None
+    alone = why is not None and why.parent is None and why.text == "annotation"
+    return declared if alone and number_sureness(declared) else refined(declared, seen)
+
+
 def _refined_items(declared: Value, seen: Value) -> Value:
     """A declared list of tensors, likewise; `x: dict` says no more than that it is one."""
     if _bare(declared, seen):
         return seen
+    if type(declared) is Seq and type(seen) is Seq and declared.items is not None and seen.items is not None:
+        if len(declared.items) != len(seen.items):
+            return declared
+        return Seq(declared.kind, tuple([_item(one, given) for one, given in zip(declared.items, seen.items)]))
     if (
         type(declared) is not Seq
         or type(seen) is not Seq

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from syncguard.infer.branches.meant import binders
+from syncguard.infer.branches.meant import once
 from syncguard.infer.domain.contents import changed, without
 from syncguard.infer.domain.values import (
     Seq,
@@ -13,7 +13,6 @@ from syncguard.infer.domain.values import (
 )
 from syncguard.infer.routine import Frame
 from syncguard.read.core import At
-from syncguard.read.tags import FUNCTION
 
 
 def told(path: str, name: str, value: Value, at: At, frame: Frame) -> Value:
@@ -21,20 +20,13 @@ def told(path: str, name: str, value: Value, at: At, frame: Frame) -> Value:
     if type(value) is Unknown and path:
         known = frame.world.evidence(path, name, frame, at)
         if known is None and (given := frame.world.computes(frame.uses(path), frame)) and once(path, frame):
-            known = Tensor(device=frame.world.place(frame.routine), sure=False, why=frame.why(f"passed:{given}", at))
+            known = Tensor(device=frame.world.place(frame.routine), sure=False, why=frame.why(given, at))
         # What is computed from tensors is no loader and no scaler.
         if known is not None and (not value.weak or type(known) is Tensor or known is frame.world.distribution):
             if value.batch is not None and type(known) is Tensor:
                 return hinted(name, known.but(device="host", why=value.batch, pinned=value.pinned), frame)
             value = known
     return hinted(name, value, frame) if type(value) in (Tensor, Union, Seq) else value
-
-
-def once(name: str, frame: Frame) -> bool:
-    """Whether a function binds a name in one place alone: all its uses are of what it is given there."""
-    node = frame.routine.node
-    given = type(node) is FUNCTION and any(param.name == name for param in node.params)
-    return not given and len(binders(frame.routine).get(name, ())) == 1
 
 
 def hinted(name: str, value: Value, frame: Frame) -> Value:

@@ -39,7 +39,8 @@ def patch(patches: Patches, simulation: Simulated) -> None:
     patches.wrap(torch.jit, "load", lambda original: loading(original, simulation))
     for name in ("freeze", "optimize_for_inference"):
         patches.wrap(torch.jit, name, optimizing)
-    patches.set(type(torch.jit.ScriptModule), "__instancecheck__", instance)
+    if (meta := type(torch.jit.ScriptModule)) is not type:  # with PYTORCH_JIT=0 there is none
+        patches.set(meta, "__instancecheck__", instance)
     patches.set(COMPILED, "__call__", calling(torch.nn.Module.__call__))
     patches.wrap(torch.nn.Module, "__getattr__", showing)
     for name in ("export", "export_for_training"):
