@@ -145,7 +145,13 @@ BOTH = {"models/other.py": PARTS, "train.py": USES}
         ({"play.ipynb": '{"cells": [{"cell_type": "code", "source": ["from models import core"]}]}'}, "hot"),
         ({"load.py": "from hyperpyyaml import load_hyperpyyaml\n\nprint(load_hyperpyyaml(open('a')))\n"}, "hot"),
         ({"load.py": "import importlib\n\nprint(importlib.import_module(input()))\n"}, "hot"),
+        ({"load.py": "from models import other, \\\n    core\n"}, "hot"),
         ({"models/core.py": PARTS + "\nprint(Net())\n"}, "hot"),
+        ({"models/core.py": PARTS + "\nfor n in range(3):\n    Net()(n)\n"}, "hot"),  # a script
+        ({"models/core.py": PARTS + "\nnet = Net()\n"}, "hot"),
+        ({"models/core.py": PARTS.replace("class Net", "@register\nclass Net")}, "hot"),
+        ({"models/core.py": PARTS + "\n\n@app.route('/')\ndef serve(x):\n    return Net()(x)\n"}, "hot"),
+        ({"models/core.py": PARTS + "\nNAMES, SIZE = ['Net'], 3\n"}, "cold"),
     ],
 )
 def test_a_module_that_nothing_imports_is_dead(asked, more, warmth):
@@ -164,6 +170,14 @@ TAKEN = TRAIN + "from models.{} import Net" + USE.format("Net()(x)")
         ({"models/other.py": NET, "train.py": TAKEN.format("other"), "run.sh": "python train.py --model Net\n"}, "hot"),
         ({"models/other.py": NET, "train.py": TAKEN.format("other"), "load.py": TAKEN.format("core")}, "hot"),
         ({"models/other.py": NET, "train.py": TAKEN.format("elsewhere")}, "hot"),
+        ({"other/core.py": NET, "other/run.py": TAKEN.replace("models.{}", "core"), "models/run.py": ""}, "hot"),
+        (
+            {
+                "models/other.py": NET,
+                "train.py": "import models.core\n" + TAKEN.format("other") + "print(models.core.Net)\n",
+            },
+            "hot",
+        ),
     ],
 )
 def test_a_name_that_is_taken_out_of_another_module_is_that_of_what_stands_there(asked, more, warmth):

@@ -206,6 +206,9 @@ def test_what_setup_passes_into_a_loop_of_the_steps_is_asked_at_each(project):
     write({"ops": TRAINS, "net": f"{SCRIPT}ops.train(torch.nn.Linear(3, 3), [], None, x)\n", "plain": ""})
     found = [place for place in places(checked()) if place[0] == "p/ops.py"]
     assert found == [("p/ops.py", 2, "SG204", "cold"), ("p/ops.py", 7, "SG204", "hot")]
+    work = SCRIPT.replace("\nx =", "\n\ndef main():\n    x =") + "    ops.train(torch.nn.Linear(3, 3), [], None, x)\n"
+    write({"net": f"{work}\n\nif __name__ == '__main__':\n    main()\n"})
+    assert [place for place in places(checked()) if place[0] == "p/ops.py"] == found
 
 
 def test_what_the_loop_of_a_script_passes_does(project):

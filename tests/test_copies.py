@@ -33,7 +33,7 @@ def heat(copy: str = "log/first/net.py", text: str = NET, more: str = "log/show.
         ("log/first/net.py", NET, "cold"),
         ("outputs/2024/net.py", NET, "cold"),
         ("log/first/net.py", NET.replace("relu", "gelu"), "cold"),
-        ("log/first/other.py", NET, "hot"),  # nothing lives under its name
+        ("log/first/other.py", f"{NET}\n\nprint(Net())\n", "hot"),  # nothing lives under its name
         (
             "log/first/net.py",
             NET.replace("y = x.relu()", "\n".join(["y = x"] + [f"        y = y + {i}" for i in range(9)])),

@@ -716,7 +716,10 @@ def test_a_turn_of_a_script_may_be_a_whole_run() -> None:
         """
     assert heats(text.format("run(seed)", "synchronize")) == ["unknown"]
     assert heats(text.format("trainer.fit(seed)", "synchronize")) == ["cold"]
-    assert heats(text.format("run(seed)", "empty_cache")) == ["cold"]
+    assert heats(text.format("run(seed)", "empty_cache")) == ["unknown"]
+    inner = "for part in parts: run(part, seed)"
+    assert heats(text.format(inner, "empty_cache")) == ["cold"]  # behind each phase
+    assert heats(text.format(inner, "synchronize")) == ["unknown"]
 
 
 def test_a_loop_that_only_adds_up_gradients_is_one_step() -> None:
@@ -1613,6 +1616,7 @@ def test_what_follows_a_test_of_the_last_step_is_rare() -> None:
         ("for n in (64, 128):", "cold"),
         ("for i, n in enumerate([64, 128]):", "cold"),
         ("for n, v in vars(sys).items():", "cold"),  # for each name
+        ("for n, v in vars(sys).items():\n    v.run(n)", "unknown"),  # what it is given may take long
         ("for n, v in vars(sys).items():\n    for m in range(1000):\n        pass\n    for m in sizes:", "unknown"),
         ("for n in range(3):", "unknown"),
         ("for n in sizes:", "unknown"),

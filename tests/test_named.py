@@ -91,7 +91,7 @@ class Net(torch.nn.Module):
         ("torch.masked_select(y, keep)", "nonzero elements of `keep`", "`mask > 0` is the result of"),
         ("y.masked_select(mask=keep)", "nonzero elements of `keep`", "`mask > 0` is the result of"),
         ("torch.masked_select(input=y, mask=keep)", "nonzero elements of `keep`", "`mask > 0` is the result of"),
-        ("torch.masked_select(y, self.keep)", "nonzero elements of `self.keep`", "`torch.masked_select("),
+        ("torch.masked_select(y, self.keep)", "nonzero elements of `self.keep`", "`self.keep` is given to"),
         ("torch.nonzero(input=keep)", "nonzero elements of `keep`", "`mask > 0` is the result of"),
         ("y.add(y, alpha=counts.max())", "to compute `counts.max()`", "`counts.max()` is the result of"),
         ("torch.searchsorted(y, y, sorter=places)", "inside the call", "`order.long()` is the result of"),

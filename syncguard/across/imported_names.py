@@ -49,18 +49,27 @@ def runs_in(path: str, name: str, having: Iterable[str], files: Files) -> bool:
     others, ours = [one for one in having if one != path], files.is_ours(path)
     if len(others) > (SOME if ours else FEW):
         return True
-    return any(_runs(name, one, files, ours) and not _is_another(name, one, others, files) for one in others)
+    return any(_runs(name, one, files, ours) and not _is_another(path, name, one, others, files) for one in others)
 
 
-def _is_another(name: str, one: str, others: Iterable[str], files: Files) -> bool:
-    """Whether a file takes a name out of another module that defines it: what has the same name here is not meant."""
-    found = [
-        met[1]
-        for met in TAKES.finditer(files.text(one) if one.endswith(".py") else "")
-        if any(taken.split()[0] == name for taken in NAMES.findall(REMARK.sub("", met[2])))
-    ]
-    defined = [other for other in others if other != one and _defines(other, name, files)] if found else []
-    return bool(found) and all(any(means(dotted, one, other) for other in defined) for dotted in found)
+def _is_another(path: str, name: str, one: str, others: Iterable[str], files: Files) -> bool:
+    """Whether a file takes a name out of another module that defines it, and out of none that may be the module that is
+    asked about, or a package around that: what has the same name there is not meant."""
+    text = files.bare(one) if one.endswith(".py") else ""
+    taken = [met[1] for met in TAKES.finditer(text) if name in _names_of(met)]
+    if not taken or f".{name}" in BRINGS.sub("", text):
+        return False
+    around = (path, *[os.path.join(folder, "__init__.py") for folder in packages(os.path.dirname(path))])
+    defined = [other for other in others if other != one and _defines(other, name, files)]
+    return all(
+        any(means(dotted, one, other) for other in defined) and not any(means(dotted, one, at) for at in around)
+        for dotted in taken
+    )
+
+
+def _names_of(met: re.Match[str]) -> list[str]:
+    """The names that an import takes."""
+    return [name.split()[0] for name in NAMES.findall(REMARK.sub("", met[2]))]
 
 
 def _defines(path: str, name: str, files: Files) -> bool:
@@ -88,8 +97,7 @@ def _taken(path: str, one: str, files: Files) -> Iterable[str]:
     """The names that a file takes out of a module."""
     for met in TAKES.finditer(files.text(one)):
         if means(met[1], one, path):
-            for name in NAMES.findall(REMARK.sub("", met[2])):
-                yield name.split()[0]
+            yield from _names_of(met)
 
 
 def means(dotted: str, one: str, path: str) -> bool:

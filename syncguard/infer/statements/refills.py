@@ -31,24 +31,24 @@ def refill(node: core.Loop, frame: Frame) -> None:
     key = pair[0] if pair else node.target
     if type(key) is not NAME:
         return
-    for part in walk(node.body):
-        if type(part) is BIND and part.value is not None and _puts(part.targets, name, key.id):
-            value = quiet_value(part.value, frame)
-            there = tensor_in(value)
-            each = any(part is statement for statement in node.body)
-            item = pair[1].id if len(pair) == 2 and type(pair[1]) is NAME else f"{name}[{key.id}]"
-            read = UNKNOWN if there is value else _of_any_tensor(part, node.body, item, frame)
-            if type(read) is not Unknown and not holds_tensor(read):
-                frame.env[name] = _read(
-                    held, read, always=each and not any(type(part) is LEAVE for part in walk(node.body))
-                )
-            elif type(held) is Table and there is not None:
-                each = each and there is value
-                items = {at: _moved(item, there, each) for at, item in held.items.items()}
-                frame.env[name] = Table(items, there if each else join(held.element, there), held.keys)
-            elif there.on_device if there is not None else type(value) is Unknown and value.weak is not None:
-                frame.env[name] = Table({}, value if each else join(UNKNOWN, value), Host("str"))
-            return
+    puts = [part for part in walk(node.body) if type(part) is BIND and _puts(part.targets, name, key.id)]
+    put = puts[0] if puts else None
+    if put is None or put.value is None:
+        return
+    value = quiet_value(put.value, frame)
+    there = tensor_in(value)
+    each = any(put is statement for statement in node.body)
+    item = pair[1].id if len(pair) == 2 and type(pair[1]) is NAME else f"{name}[{key.id}]"
+    read = UNKNOWN if there is value or len(puts) > 1 else _of_any_tensor(put, node.body, item, frame)
+    if type(read) is not Unknown and not holds_tensor(read):
+        always = each and not any(type(part) is LEAVE for part in walk(node.body))
+        frame.env[name] = _read(held, read, always)
+    elif type(held) is Table and there is not None:
+        each = each and there is value
+        items = {at: _moved(item, there, each) for at, item in held.items.items()}
+        frame.env[name] = Table(items, there if each else join(held.element, there), held.keys)
+    elif there.on_device if there is not None else type(value) is Unknown and value.weak is not None:
+        frame.env[name] = Table({}, value if each else join(UNKNOWN, value), Host("str"))
 
 
 def _moved(item: Value, there: Tensor, each: bool) -> Value:
@@ -93,9 +93,10 @@ def _ways_to(put: core.Bind, body: tuple[Node, ...]) -> list[tuple[Node, bool]] 
             if any(type(inner) is LEAVE for inner in walk(part)):
                 return None
             continue
-        if any(inner is put for inner in walk(part.body)):
-            inside = _ways_to(put, part.body)
-            return None if inside is None else [*ways, (part.test, True), *inside]
+        for arm, outcome in ((part.body, True), (part.orelse, False)):
+            if any(inner is put for inner in walk(arm)):
+                inside = _ways_to(put, arm)
+                return None if inside is None else [*ways, (part.test, outcome), *inside]
         if any(type(inner) is LEAVE for inner in walk(part)):
             if part.orelse or type(part.body[-1]) is not LEAVE or part.body[-1].what != "continue":
                 return None

@@ -20,10 +20,12 @@ from syncguard.read.walk import around, walk
 def writes(routine: Routine, places: Places) -> bool:
     """Whether each call of a function writes a file, and no memory: `np.savez(path, x)`, `with open(path, "w"):`,
     behind no test and in no loop."""
-    made = _each_call(routine) if not uses(routine, places.memories) else ()
-    return any(
-        _opens(call) if type(run) is WITH else type(run) is RUN and places.is_("cold", "writers", called_path(call))
-        for run, call in made
+    if uses(routine, places.memories):
+        return False
+    each = [*_each(routine)]
+    contexts = [context for part in each if type(part) is WITH for context, _ in part.items]
+    return any(type(one) is CALL and _opens(one) for one in contexts) or any(
+        type(run) is RUN and places.is_("cold", "writers", called_path(call)) for run, call in _each_call(routine)
     )
 
 
@@ -128,17 +130,20 @@ def uses(routine: Routine, names: frozenset[str]) -> bool:
 def _each_call(routine: Routine, looped: bool = False) -> Iterator[tuple[Node, core.Call]]:
     """The statements of a function that stand behind no test, and in no loop unless these are asked for as well, and
     the calls that they make."""
+    for part in _each(routine, looped):
+        value = part.value if type(part) is RUN or type(part) is BIND or type(part) is LEAVE else None
+        each = value.body if looped and type(value) is COMP else (value,)
+        for call in each:
+            if type(call) is CALL:
+                yield part, call
+
+
+def _each(routine: Routine, looped: bool = False) -> Iterator[Node]:
+    """These statements."""
     node = routine.node
     todo = [*node.body] if type(node) is FUNCTION else []
     while todo:
         part = todo.pop()
         if type(part) is WITH or (looped and type(part) is LOOP):
             todo += part.body
-        for context, _ in part.items if type(part) is WITH else ():
-            if type(context) is CALL:
-                yield part, context
-        value = part.value if type(part) is RUN or type(part) is BIND or type(part) is LEAVE else None
-        each = value.body if looped and type(value) is COMP else (value,)
-        for call in each:
-            if type(call) is CALL:
-                yield part, call
+        yield part

@@ -16,6 +16,7 @@ from syncguard.read.walk import walk
 
 VIEWS: Final = ("items", "keys", "values")
 ORDERS: Final = ("sorted", "list", "tuple", "enumerate")
+SHOWS: Final = ("print", "len", "isinstance", "float", "int", "bool", "str", "round", "abs", "repr", "sorted", "zip")
 NUMBERS: Final = ("float", "int", "bool", "str", "round", "abs")
 
 
@@ -112,6 +113,21 @@ def reads_each(loop: Node) -> bool:
     calls = [part for part in parts if type(part) is CALL and id(part.fn) not in asked]
     plain = all(type(call.fn) is ATTR and not call.args and not call.keywords for call in calls)
     return plain and all(part.id == target.id for part in parts if type(part) is NAME and id(part) not in asked)
+
+
+def shows_each(loop: Node) -> bool:
+    """Whether a loop goes through the items of a dict and hands them to nothing but what shows or compares them, by
+    functions of Python and torch: a report."""
+    if type(loop) is not LOOP or not _by_key(loop):
+        return False
+    return all(_of_nobody(part) for part in walk(loop.body) if type(part) is CALL)
+
+
+def _of_nobody(call: core.Call) -> bool:
+    """Whether this calls a function of Python or torch, or for nothing that it is given."""
+    if type(call.fn) is NAME:
+        return call.fn.id in SHOWS
+    return type(call.fn) is ATTR and (call.fn.path.startswith("torch.") or not (call.args or call.keywords))
 
 
 def _number(call: core.Call) -> bool:

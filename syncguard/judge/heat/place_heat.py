@@ -8,7 +8,7 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Context, Sighting
 from syncguard.judge.heat.done import loads, makes_parameters, writes
-from syncguard.judge.heat.few import by_column, names_each, small
+from syncguard.judge.heat.few import by_column, few_turns, names_each, reads_each, shows_each, small
 from syncguard.judge.heat.heat import around_what
 from syncguard.judge.heat.paced import shown_at_end
 from syncguard.judge.heat.phases import fits
@@ -53,7 +53,7 @@ def heat_of(sighting: Sighting, warmth: Warmth, routine: Routine, world: World) 
     if context.loops and looping and not cold:
         runs = places.tables["hot"]["loop_runs"]
         whole = any(type(loop.node) is LOOP and call in loop.node.calls for loop in context.loops for call in runs)
-        few = all(small(loop.node) for loop in context.loops)
+        few = all(few_turns(loop.node) or reads_each(loop.node) or shows_each(loop.node) for loop in context.loops)
         few = few or (
             base == "amortized" and all(by_column(loop.node) or names_each(loop.node) for loop in context.loops)
         )
@@ -94,7 +94,7 @@ def _once(sighting: Sighting, routine: Routine, places: Places) -> str:
     prepared = sighting.why is not None and sighting.why.root.text == "prepared"
     if sighting.hazard == UPLOAD and prepared and not any(one.reason for one in loops):
         return CROSSES
-    if not any(one.reason for one in loops) and ends_phase(sighting, routine, places):
+    if ends_phase(sighting, routine, places):
         return BETWEEN
     if not loops and sighting.hazard in places.tables["cold"]["asked_for"] and _named_for(sighting.op, routine):
         return ASKED

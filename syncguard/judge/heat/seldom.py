@@ -20,8 +20,9 @@ from syncguard.judge.heat.remade import made_anew
 from syncguard.judge.heat.stands_in import stands_in
 from syncguard.pack.places import Places, matches
 from syncguard.read import core
+from syncguard.read.core import At, Node
 from syncguard.read.tags import ATTR, CALL, CLASS, CONST, FUNCTION, IF, LEAVE, LOOP, NAME, RUN, SEQ
-from syncguard.read.walk import bound_in, walk
+from syncguard.read.walk import around, bound_in, walk
 
 EQUALS: Final = ("__eq__", "__ne__")
 HANDED: Final = 4  # fewer are not all that a module hands to a hook
@@ -221,10 +222,19 @@ def makes_groups(routine: Routine, places: Places) -> bool:
 
 def ends_phase(sighting: Sighting, routine: Routine, places: Places) -> bool:
     """Whether memory is given back here, or this is a barrier in a function that has no tensors exchanged, which are in
-    order without it."""
+    order without it; in a loop, beside another one of which each turn has one."""
+    loops = sighting.context.loops
+    if any(one.reason for one in loops) or (loops and not _beside_loop(loops[-1].node, sighting.at)):
+        return False
     if places.is_("cold", "releases", sighting.op):
         return True
     return places.is_("cold", "barriers", sighting.op) and not uses(routine, places.collectives)
+
+
+def _beside_loop(node: Node, at: At) -> bool:
+    """Whether a loop holds another one, apart from a place in it."""
+    inner = [part for part in walk(node.body) if type(part) is LOOP] if type(node) is LOOP else []
+    return any(not around(part.at, at) for part in inner)
 
 
 def logarithm(routine: Routine) -> bool:
