@@ -352,7 +352,7 @@ import torch
 
 
 class Schedule:
-    def __init__(self, count, device):
+    def __init__(self, count, device="cpu"):
         self.sigmas = torch.linspace(1, 0, count, device=device)
         self.count = count
 
@@ -419,6 +419,9 @@ OF_DEVICE = "Schedule(9, 'cuda')"
     [
         (OF_DEVICE, "sample(self, made, x)", [("p/ops.py", 3)]),
         ("OnHost(9)", "sample(self, made, x)", []),
+        ("Schedule(9, 'cpu')", "sample(self, made, x)", []),
+        ("Schedule(9)", "sample(self, made, x)", []),
+        ("Schedule(9, device=x.device)", "sample(self, made, x)", [("p/ops.py", 3)]),
         ("Steps()", "sample(self, made, x)", []),
         (OF_DEVICE, "Sampler(made).sample(x)", [("p/ops.py", 16)]),
         ("OnHost(9)", "Sampler(made).sample(x)", []),

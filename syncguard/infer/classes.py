@@ -46,6 +46,7 @@ class ClassInfo:
         "begins",
         "elsewhere",
         "flags",
+        "for_host",
         "handed",
         "hands_out",
         "home",
@@ -93,6 +94,7 @@ class ClassInfo:
         self.moved: bool | None = None  # whether something moves all that an instance holds; not asked for yet
         self.own_moves: bool | None = None  # whether a method of this very class does
         self.asked_above: dict[str, tuple[str, ...]] | None = None  # by which methods of other files; likewise
+        self.for_host: bool | None = None  # whether an instance holds what it made, where it made that; not asked yet
         self.steady: bool | None = None  # whether an instance holds what it was made of, where that is; likewise
         self.tokenizes: bool | None = None  # whether it keeps what a tokenizer makes, and names no device; likewise
         self.judges: bool | None = None  # whether it scores texts, likewise

@@ -14,6 +14,7 @@ from syncguard.infer.domain.values import (
     NONE,
     UNKNOWN,
     Call,
+    Host,
     Instance,
     Later,
     Seq,
@@ -41,20 +42,28 @@ from syncguard.infer.functions.rebuilding import rebuilt
 from syncguard.infer.heirs import overriding
 from syncguard.infer.home import Home
 from syncguard.infer.modules import Load, Says, nothing, silent
+from syncguard.infer.operations.targets import names_host, names_one
 from syncguard.infer.overrides import callers
 from syncguard.infer.routine import Frame, Routine
 from syncguard.infer.sharing import DEPTH, Sharing
 from syncguard.infer.statements.execute import run
 from syncguard.infer.statements.paths import Dead
-from syncguard.infer.stores import steady, stores_of
+from syncguard.infer.stores import stays_where_made, steady, stores_of
 from syncguard.infer.turns import order
 from syncguard.pack import Pack
 from syncguard.read import core
 from syncguard.read.core import At, Node
-from syncguard.read.tags import FUNCTION
+from syncguard.read.tags import CONST, FUNCTION
 
 RUNS: Final = 6  # runs of one routine before its facts are taken as settled
 sys.setrecursionlimit(max(sys.getrecursionlimit(), 20_000))
+
+
+def _may_tell(value: Value) -> bool:
+    """Whether what an object is made with tells what it holds: another object, or a device that is not the host."""
+    if type(value) is Host and value.kind.startswith("device:"):  # that of a tensor
+        return not names_host(value)
+    return is_object(value) or (names_one(value) and not names_host(value))
 
 
 class World(Sharing):
@@ -256,14 +265,16 @@ class World(Sharing):
     def construct(self, info: ClassInfo, args: list[Value], keywords: dict[str, Value], at: At, frame: Frame) -> Value:
         """Call a class: its __init__ learns from the arguments; a dataclass may have __post_init__ follow."""
         passed = [*args, *keywords.values()]
-        at_host = promises.made_there(info, passed, frame) or self.made_of_host(info, passed)
-        instance = Instance(info, device="host") if at_host else Instance(info)
         member = info.find("__init__")
+        at_host = promises.made_there(info, passed, frame) or self.made_of_host(info, passed)
+        if not at_host and member is not None and type(member[0]) is Call and not any_on_device(passed):
+            at_host = self.made_for_host(info, member[0].routine, [UNKNOWN, *args], keywords)
+        instance = Instance(info, device="host") if at_host else Instance(info)
         if member is not None and type(member[0]) is Call:
             if info.home.own:
                 self.call(member[0].routine, instance, args, keywords, at, frame)
             elif frame.home.own and (
-                any_on_device(passed) or (not (info.is_module or at_host) and any(map(is_object, passed)))
+                any_on_device(passed) or (not (info.is_module or at_host) and any(map(_may_tell, passed)))
             ):
                 routine = member[0].routine
                 self.outcome(routine, learnt.given(routine, [instance, *args], keywords, True), frame, info, at)
@@ -278,6 +289,23 @@ class World(Sharing):
         if after is not None and type(after[0]) is Call:
             self.call(after[0].routine, instance, [], {}, at, frame)
         return instance
+
+    def made_for_host(self, info: ClassInfo, init: Routine, args: list[Value], keywords: dict[str, Value]) -> bool:
+        """Whether an instance holds what its constructor makes on the host, as it is told or left to."""
+        node = init.node
+        if info.is_module or self.default_device == "assumed" or type(node) is not FUNCTION:
+            return False
+        asked = [param for param in node.params if self.places.is_("names", "devices", param.name)]
+        if len(asked) != 1:
+            return False
+        told = learnt.given(init, args, keywords, True).get(asked[0].name)
+        default = asked[0].default
+        left = type(default) is CONST and type(default.value) is str and default.value.partition(":")[0] == "cpu"
+        if not (left if told is None else names_host(told)):
+            return False
+        if info.for_host is None:
+            info.for_host = stays_where_made(info, self.moving)
+        return info.for_host
 
     def made_of_host(self, info: ClassInfo, passed: list[Value]) -> bool:
         """Whether an instance holds what is on the host: it is made of that, whatever others are made of."""

@@ -52,6 +52,19 @@ def steady(info: ClassInfo, moving: frozenset[str]) -> bool:
     return True
 
 
+def stays_where_made(info: ClassInfo, moving: frozenset[str]) -> bool:
+    """Whether an instance holds what its constructor made, where it made that: no other method of it gives it anything
+    else, or moves or makes anything on a device."""
+    for base in info.mro:
+        for member in base.members.values():
+            node = member.routine.node if type(member) is Call else None
+            if type(node) is not FUNCTION or node.name == "cpu":
+                continue
+            if moved(node.body, moving) if node.name in CONSTRUCTORS else not _leaves(node, moving):
+                return False
+    return True
+
+
 def _leaves(node: core.Function, moving: frozenset[str]) -> bool:
     """Whether a method leaves all that its instance holds, or constructs it, and nothing in it is put on a device."""
     makes = any(type(part) is CALL and any(key == "device" for key, _ in part.keywords) for part in walk(node.body))

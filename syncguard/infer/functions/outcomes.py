@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from syncguard.infer.branches.passing import left_out
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain import reasons
-from syncguard.infer.domain.contents import changed, tensor_in, tensors_in, there
+from syncguard.infer.domain.contents import changed, classes_in, is_object, tensor_in, tensors_in, there
 from syncguard.infer.domain.keys import Key, holds_own, key_of, outlined
 from syncguard.infer.domain.lattice import same
 from syncguard.infer.domain.values import NONE, UNKNOWN, Call, Host, Value
@@ -67,7 +67,9 @@ class Outcomes(Modules):
         actual = receiver if receiver is not None and routine.owner in receiver.mro[1:] else None
         unsaid = left_out(frame.given[0], at, node, routine.owner is not None) if given else []
         given = self.telling(routine, node, given, unsaid, frame.world)
-        shown = self.shown(routine, node, receiver, frame) if receiver is not None and receiver.elsewhere else ()
+        shown = self.shown(routine, node, receiver, frame) if receiver is not None and receiver.elsewhere else []
+        if self.lent and (frame.home.own or self.showing):
+            shown = [*shown, *self.handed(given)]
         key = self.context(given, actual)
         if shown:
             key = (*key, key_of(shown))
@@ -127,6 +129,14 @@ class Outcomes(Modules):
                 if value is not None:
                     found.append((name, value))
         return found
+
+    def handed(self, given: Given) -> Iterator[tuple[str, Value]]:
+        """The same of the objects that a call gives."""
+        for param, value in given.items():
+            mro = [base for info in classes_in(value) for base in info.mro] if is_object(value) else ()
+            for (info, name), held in self.lent.items() if mro else ():
+                if info in mro:
+                    yield f"{param}.{name}", held
 
     def context(self, given: Given, actual: ClassInfo | None) -> Context:
         """What tells apart the calls of a function of another file."""
