@@ -170,6 +170,14 @@ TAKEN = TRAIN + "from models.{} import Net" + USE.format("Net()(x)")
         ({"models/other.py": NET, "train.py": TAKEN.format("other"), "run.sh": "python train.py --model Net\n"}, "hot"),
         ({"models/other.py": NET, "train.py": TAKEN.format("other"), "load.py": TAKEN.format("core")}, "hot"),
         ({"models/other.py": NET, "train.py": TAKEN.format("elsewhere")}, "hot"),
+        (
+            {
+                "models/__init__.py": "from .core import Net\n",
+                "old/models.py": NET,
+                "train.py": TAKEN.replace("models.{}", "models"),
+            },
+            "hot",
+        ),
         ({"other/core.py": NET, "other/run.py": TAKEN.replace("models.{}", "core"), "models/run.py": ""}, "hot"),
         (
             {

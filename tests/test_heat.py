@@ -3272,6 +3272,8 @@ def test_what_its_file_hands_about_or_makes_up_a_name_for_may_run_often(asks: st
     ],
 )
 def test_what_writes_a_new_file_whenever_it_is_called_is_seldom_called(opened: str, heat: str) -> None:
+    served = "@app.post('/')\n        def rows(labels: torch.Tensor, path):\n            with open(path, 'w') as out:\n"
+    assert heats(f"\n        {served}                out.write(str(labels.unique()))\n") == ["unknown"] * 2
     text = f"""
         def rows(labels: torch.Tensor, path, mode):
             found = labels.unique()

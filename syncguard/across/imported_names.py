@@ -105,7 +105,7 @@ def means(dotted: str, one: str, path: str) -> bool:
     name = dotted.lstrip(".")
     parts = name.replace(".", os.sep)
     if name == dotted:
-        return path.removesuffix(".py").endswith(os.sep + parts)
+        return path.removesuffix(".py").removesuffix(f"{os.sep}__init__").endswith(os.sep + parts)
     folder = os.path.dirname(one)
     for _ in range(len(dotted) - len(name) - 1):
         folder = os.path.dirname(folder)

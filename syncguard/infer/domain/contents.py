@@ -98,13 +98,13 @@ def holds_tensor(value: Value) -> bool:
 
 
 def is_object(value: Value) -> bool:
-    """Whether a value is, or may be, an object of a class of the project."""
+    """Whether a value is, or may be, an object of a class of the project that may hold something on the device."""
     return bool(classes_in(value))
 
 
 def classes_in(value: Value) -> list[ClassInfo]:
-    """The classes of the project of which a value is, or may be, an object."""
-    found = [option.info for option in options(value) if type(option) is Instance]
+    """The classes of the project of which a value is, or may be, an object, but for one that is on the host."""
+    found = [option.info for option in options(value) if type(option) is Instance and option.device != "host"]
     return [info for info in found if info is not None]
 
 

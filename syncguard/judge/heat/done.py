@@ -22,7 +22,7 @@ def writes(routine: Routine, places: Places) -> bool:
     behind no test and in no loop."""
     if uses(routine, places.memories):
         return False
-    each = [*_each(routine)]
+    each = [*_each(routine)] if type(routine.node) is FUNCTION and not routine.node.decorators else []
     contexts = [context for part in each if type(part) is WITH for context, _ in part.items]
     return any(type(one) is CALL and _opens(one) for one in contexts) or any(
         type(run) is RUN and places.is_("cold", "writers", called_path(call)) for run, call in _each_call(routine)
