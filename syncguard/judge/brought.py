@@ -4,6 +4,7 @@ another way may pass something else."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -11,7 +12,7 @@ from syncguard.judge.around.called import Function, Where, innermost
 from syncguard.judge.caused import PASSES
 from syncguard.terms import Fact, Finding
 
-LOOP = "the loop "  # what takes the steps, as it is told
+OWN_LOOP: Final = "the loop "  # what takes the steps, as it is told
 
 Files = Mapping[str, tuple[Function, ...]]  # what each file tells the others of its functions
 
@@ -31,7 +32,7 @@ def as_brought(finding: Finding, files: Files, hot: Mapping[Where, tuple[Fact, .
     way = (stepped,) if stepped is not None else way
     if way and not rarely:
         return replace(finding, hot_path=(*(_from(fact, call.path) for fact in way), call))
-    if caller.heat in ("cold", "unknown") and len(finding.hot_path) == 1 and finding.hot_path[0].text.startswith(LOOP):
+    if caller.heat in ("cold", "unknown") and len(finding.hot_path) == 1 and finding.hot_path[0].text.startswith(OWN_LOOP):
         return finding  # it stands in a loop of the steps, whoever starts that
     return replace(finding, heat="amortized" if rarely else caller.heat, hot_path=caller.path)
 
