@@ -32,7 +32,11 @@ def as_brought(finding: Finding, files: Files, hot: Mapping[Where, tuple[Fact, .
     way = (stepped,) if stepped is not None else way
     if way and not rarely:
         return replace(finding, hot_path=(*(_from(fact, call.path) for fact in way), call))
-    if caller.heat in ("cold", "unknown") and len(finding.hot_path) == 1 and finding.hot_path[0].text.startswith(OWN_LOOP):
+    if (
+        caller.heat in ("cold", "unknown")
+        and len(finding.hot_path) == 1
+        and finding.hot_path[0].text.startswith(OWN_LOOP)
+    ):
         return finding  # it stands in a loop of the steps, whoever starts that
     return replace(finding, heat="amortized" if rarely else caller.heat, hot_path=caller.path)
 
