@@ -434,6 +434,19 @@ def test_what_a_method_of_an_object_gives_that_is_passed(project, made, called, 
     assert [(f.site.path, f.site.line) for f in checked() if f.code in ("SG204", "SG102")] == found
 
 
+def test_what_an_object_brings_about_changes_with_its_class(project):
+    net = SAMPLED.format(made=OF_DEVICE, called="sample(self, made, Sampler(made).sample(x))")
+    write({"schedules": SCHEDULES, "ops": SAMPLES, "net": net, "plain": ""})
+    kept = {"cache": True}
+    assert [f.site.line for f in checked(**kept) if f.site.path == "p/ops.py"] == [3, 16]
+    write({"schedules": SCHEDULES.replace("torch.linspace(1, 0, count, device=device)", "[1, 0]")})
+    assert checked(**kept) == checked() == ()
+    write({"schedules": SCHEDULES})
+    assert [f.site.line for f in checked("p/ops.py", **kept)] == [3, 16]
+    write({"net": net.replace(OF_DEVICE, "OnHost(9)")})
+    assert checked("p/ops.py", **kept) == checked(**kept) == ()
+
+
 def test_what_one_file_gives_is_kept_for_no_other(project):
     kept = KEPT.format(given="history.add(x.sum())", read="history.last")
     other = kept.replace("history.add(x.sum())", "pass")
