@@ -26,13 +26,7 @@ from syncguard.across.texts import Files
 from syncguard.across.turned_outside import turned_outside
 from syncguard.across.uncalled import uncalled
 from syncguard.across.unimported import unimported
-from syncguard.across.unreferenced import (
-    astray,
-    left_to,
-    lonely,
-    unreferenced_functions,
-    unreferenced_modules,
-)
+from syncguard.across.unreferenced import astray, left_to, lonely, unreferenced_functions, unreferenced_modules
 from syncguard.across.used_outside import (
     is_asked_outside,
     is_for_others,
@@ -137,7 +131,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
     def _asked(self, finding: Finding, one: Examined) -> Finding:
         """A finding with the options of all that asks for its function by a name; they make nothing rarer, for who has
         the object may ask for it."""
-        if finding.heat not in ("hot", "unknown") or not finding.function:
+        if not _is_warm(finding) or not finding.function:
             return finding
         had = {question_of(plain(fact)) for fact in finding.options}
         told = self.called_by_name.of((one.note.path, finding.function))
@@ -213,11 +207,10 @@ class Elsewhere(msgspec.Struct, frozen=True):
         more = untold(replace(finding, options=kept), told)
         if more or kept != finding.options:
             finding = replace(finding, options=(*more, *kept))
-        made = class_of(where)
-        inherits = bool(self.made_for.get(made)) and self.taken_over(
-            where
-        )  # whoever makes those makes its objects, too
-        return with_options(finding, where, self.options, {made: ()} if inherits else self.made_for)
+        made = self.made_for
+        if made.get(class_of(where)) and self.taken_over(where):  # whoever makes those makes its objects, too
+            made = {class_of(where): ()}
+        return with_options(finding, where, self.options, made)
 
     def _warmed(self, finding: Finding, where: Where, needs: Needs, asks: tuple[Ask, ...]) -> Finding:
         """A finding in a function of which other files say how often it runs, as far as they give what it needs."""
@@ -252,7 +245,7 @@ class Elsewhere(msgspec.Struct, frozen=True):
 
     def _by_none(self, finding: Finding) -> Finding:
         """A finding whose options say nothing of a default that is none."""
-        if finding.heat not in ("hot", "unknown") or not any(map(off_by_default, finding.options)):
+        if not _is_warm(finding) or not any(map(off_by_default, finding.options)):
             return finding
         told = [
             off_by_default(one) and self.demanded(one, around(one, finding, self.calls)[0]) for one in finding.options

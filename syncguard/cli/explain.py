@@ -48,7 +48,8 @@ def command(what: str, config_file: str | None, isolated: bool, whole: bool, col
 
 
 def _line(path: str, cell: int, line: int, config: Config, colour: str) -> Iterator[str]:
-    from syncguard import pipeline
+    from syncguard import house, pipeline
+    from syncguard.read.cells import sound_cells
     from syncguard.read.lower import Unreadable
     from syncguard.read.notebook import cell_path, site_in
     from syncguard.read.source import lines_of, read
@@ -68,6 +69,9 @@ def _line(path: str, cell: int, line: int, config: Config, colour: str) -> Itera
                 f"{path}: name the cell too, as in `{cell_path(path, cells[0])}:{line}`; {known}"
             )
         path = cell_path(path, cell)
+        if (wrong := sound_cells(source)[1].get(cell)) is not None:
+            told = house.unreadable(path, wrong.reason).message
+            raise click.ClickException(f"{path}: {told} (line {wrong.line})")
     lines = lines_of()
     last = len(lines(path)) - (lines(path)[-1:] == ("",))  # what ends the last line begins no other
     if not 0 < line <= last:
@@ -77,9 +81,6 @@ def _line(path: str, cell: int, line: int, config: Config, colour: str) -> Itera
     except Unreadable as fault:
         at = site_in(source, Site(source.path, fault.line, fault.column, fault.line, fault.column))
         raise click.ClickException(f"{at.path}: {fault.reason} (line {at.line})") from None
-    if cell in source.broken:
-        told = next(one for one in pipeline.check([source.path], config).findings if one.site.path == path)
-        raise click.ClickException(f"{path}: {told.message} (line {told.site.line})")
     found = [(finding, hidden(finding, config)) for finding in pipeline.on_line(path, line, config)]
     return explain.beliefs(path, line, believed, look(colour, lines=lines), found)
 

@@ -33,10 +33,11 @@ from syncguard.judge.options.asking import asking
 from syncguard.judge.options.made_with import asked_of_made
 from syncguard.judge.options.making import making
 from syncguard.read import allow, core
+from syncguard.read.cells import sound_cells
 from syncguard.read.core import Module
-from syncguard.read.lower import Unreadable, lower
+from syncguard.read.lower import Unreadable
 from syncguard.read.notebook import cell_path, facts_in, in_cells
-from syncguard.read.source import FileNote, Source, cell_lines, read
+from syncguard.read.source import FileNote, Source, read
 from syncguard.read.words import numbers_of
 from syncguard.selection import Selection, selection
 from syncguard.terms import Fact, Finding
@@ -75,9 +76,11 @@ class Examiner:
             return Examined(source.note, findings=found)
         with paused_collector():
             try:
-                examined = self.inferred(source)
-                return with_cells(source, examined) if source.broken else examined
+                return self.inferred(source)
             except Unreadable as fault:
+                sound, faults = sound_cells(source)
+                if faults:
+                    return with_cells(source, self.examine(sound), faults)
                 finding = in_cells(source, house.unreadable(source.path, fault.reason, fault.line, fault.column))
                 note = FileNote(source.path, "broken", finding.message)
                 standing = self.world.places.standing(source.path)
@@ -104,7 +107,13 @@ class Examiner:
 
     def watched(self, source: Source, line: int) -> Watch:
         """What inference believes of the expressions on a line, collected."""
-        home = self.home(source)
+        try:
+            home = self.home(source)
+        except Unreadable:
+            source, faults = sound_cells(source)
+            if not faults:
+                raise
+            home = self.home(source)
         if builds_on_device(home.core.body, self.world.places):
             self.world = self.begun(on_device=True)
         watch = self.world.watch = Watch(source.path, line)
@@ -283,16 +292,13 @@ def unchecked(path: str, reason: str, fault: str) -> Examined:
     return Examined(FileNote(path, "broken", reason), findings=(house.unreadable(path, reason),), fault=fault)
 
 
-def with_cells(source: Source, examined: Examined) -> Examined:
+def with_cells(source: Source, examined: Examined, faults: Mapping[int, Unreadable]) -> Examined:
     """A notebook of which some cells cannot be parsed: each is told, and the others are checked."""
-    told = []
-    for number in source.broken:
-        path = cell_path(source.path, number)
-        try:
-            lower("\n".join(cell_lines(source, number)))
-        except Unreadable as fault:
-            told.append(house.unreadable(path, fault.reason, fault.line, fault.column))
-    return replace(examined, findings=(*examined.findings, *told))
+    told = [
+        house.unreadable(cell_path(source.path, number), fault.reason, fault.line, fault.column)
+        for number, fault in faults.items()
+    ]
+    return replace(examined, digest=digest(source.text), findings=(*examined.findings, *told))
 
 
 def asked_by(home: Home) -> tuple[Asked, ...]:

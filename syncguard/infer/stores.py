@@ -44,25 +44,20 @@ def stores_of(info: ClassInfo, registrars: frozenset[str]) -> dict[str, list[Rou
 def steady(info: ClassInfo, moving: frozenset[str]) -> bool:
     """Whether an instance holds what its constructor was given, where that is: no method of it gives it anything else,
     or moves or makes anything on a device."""
-    for base in info.mro:
-        for member in base.members.values():
-            node = member.routine.node if type(member) is Call else None
-            if type(node) is FUNCTION and not _leaves(node, moving):
-                return False
-    return True
+    return all(_leaves(node, moving) for node in _methods(info))
 
 
 def stays_where_made(info: ClassInfo, moving: frozenset[str]) -> bool:
-    """Whether an instance holds what its constructor made, where it made that: no other method of it gives it anything
-    else, or moves or makes anything on a device."""
-    for base in info.mro:
-        for member in base.members.values():
-            node = member.routine.node if type(member) is Call else None
-            if type(node) is not FUNCTION or node.name == "cpu":
-                continue
-            if moved(node.body, moving) if node.name in CONSTRUCTORS else not _leaves(node, moving):
-                return False
-    return True
+    """The same of what its constructor makes on a device that it is told; a `cpu` brings it to the host."""
+    others = [node for node in _methods(info) if node.name not in CONSTRUCTORS and node.name != "cpu"]
+    makers = [node for node in _methods(info) if node.name in CONSTRUCTORS]
+    return all(_leaves(node, moving) for node in others) and not any(moved(node.body, moving) for node in makers)
+
+
+def _methods(info: ClassInfo) -> list[core.Function]:
+    """The methods of a class, and of those above it."""
+    nodes = [member.routine.node for base in info.mro for member in base.members.values() if type(member) is Call]
+    return [node for node in nodes if type(node) is FUNCTION]
 
 
 def _leaves(node: core.Function, moving: frozenset[str]) -> bool:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 # The cell magics whose body is Python that runs here; any other hands the cell to something else.
 PYTHON_MAGICS = ("%%time", "%%timeit", "%%capture", "%%prun", "%%python3", "%%pypy")
-OFF, MARK = "#", "\x01"  # before each line of a cell that cannot be parsed; for the marks of its own comments
 CELL = ":cell "  # what stands between a notebook's path and the number of a cell
 MAGIC = re.compile(r"^(\s*)(?:[%!?].*|[\w.]+\?{1,2}\s*)$")
 TIMED = re.compile(r"^(\s*)(%(?:time|timeit|prun)(?:\s+-\w+(?:\s+\d+)?)*\s+)(?=\S)(.*)$")  # what runs a line of Python
@@ -33,9 +32,8 @@ class NotPython(Exception):
     """A notebook in another language."""
 
 
-def joined(text: str) -> tuple[str, tuple[tuple[int, int], ...], tuple[int, ...]]:
-    """The code cells as one text, magics blanked, the number and first line of each cell, and the numbers of those that
-    cannot be parsed: they stand there as comments, so that the others can be checked."""
+def joined(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """The code cells as one text, magics blanked, and the number and first line of each cell."""
     parts: list[str] = []
     cells: list[tuple[int, int]] = []
     line = 1
@@ -44,18 +42,7 @@ def joined(text: str) -> tuple[str, tuple[tuple[int, int], ...], tuple[int, ...]
         parts.append(plain + "\n")
         cells.append((number, line))
         line += plain.count("\n") + 1
-    if _parses("".join(parts)):
-        return "".join(parts), tuple(cells), ()
-    broken = [at for at, part in enumerate(parts) if not _parses(part)]
-    for at in broken:
-        lines = parts[at].removesuffix("\n").split("\n")
-        parts[at] = "".join([f"{OFF}{line.replace(OFF, MARK)}\n" for line in lines])
-    return "".join(parts), tuple(cells), tuple(cells[at][0] for at in broken)
-
-
-def written(line: str) -> str:
-    """A line of a cell that cannot be parsed, as it is written there."""
-    return line.removeprefix(OFF).replace(MARK, OFF)
+    return "".join(parts), tuple(cells)
 
 
 def in_cells(source: Source, finding: Finding) -> Finding:

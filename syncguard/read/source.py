@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from syncguard.read.notebook import NotANotebook, NotPython, joined, parts_of, written
+from syncguard.read.notebook import NotANotebook, NotPython, joined, parts_of
 
 COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 BLANK = re.compile(rb"^[ \t\f]*(?:#|\r?$)")
@@ -28,14 +28,12 @@ class FileNote(msgspec.Struct, frozen=True):
 
 
 class Source(msgspec.Struct, frozen=True):
-    """The text of a file, with `\\n` at the end of each line. `cells` of a notebook: number and first line; of those in
-    `broken`, by number, the lines stand as comments."""
+    """The text of a file, with `\\n` at the end of each line. `cells` of a notebook: number and first line."""
 
     path: str
     text: str
     note: FileNote
     cells: tuple[tuple[int, int], ...] = ()
-    broken: tuple[int, ...] = ()
 
 
 class Undecodable(Exception):
@@ -78,12 +76,12 @@ def decode(path: str, data: bytes | str) -> Source:
         text = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
         if "\0" in text:
             raise Undecodable(f"contains a NUL byte (line {text.count(chr(10), 0, text.index(chr(0))) + 1})")
-        text, cells, broken = joined(text) if notebook else (text, (), ())
+        text, cells = joined(text) if notebook else (text, ())
     except NotPython as fault:
         return without(path, "skipped", str(fault))
     except (Undecodable, NotANotebook) as fault:
         return without(path, "broken", str(fault))
-    return Source(path, text, FileNote(path, "read"), cells, broken)
+    return Source(path, text, FileNote(path, "read"), cells)
 
 
 def without(path: str, state: Literal["skipped", "broken"], reason: str) -> Source:
@@ -111,8 +109,7 @@ def cell_lines(source: Source, number: int) -> tuple[str, ...]:
     starts = [*source.cells, (0, len(lines) + 1)]
     for (cell, first), (_, after) in pairwise(starts):
         if cell == number:
-            held = lines[first - 1 : after - 1]
-            return tuple(map(written, held) if number in source.broken else held)
+            return tuple(lines[first - 1 : after - 1])
     return ()
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from syncguard.infer.branches.passing import left_out
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain import reasons
-from syncguard.infer.domain.contents import changed, classes_in, is_object, tensor_in, tensors_in, there
+from syncguard.infer.domain.contents import changed, classes_in, tensor_in, tensors_in, there
 from syncguard.infer.domain.keys import Key, holds_own, key_of, outlined
 from syncguard.infer.domain.lattice import same
 from syncguard.infer.domain.values import NONE, UNKNOWN, Call, Host, Value
@@ -133,7 +133,7 @@ class Outcomes(Modules):
     def handed(self, given: Given) -> Iterator[tuple[str, Value]]:
         """The same of the objects that a call gives."""
         for param, value in given.items():
-            mro = [base for info in classes_in(value) for base in info.mro] if is_object(value) else ()
+            mro = [base for info in classes_in(value) for base in info.mro]
             for (info, name), held in self.lent.items() if mro else ():
                 if info in mro:
                     yield f"{param}.{name}", held

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Final
 
 from syncguard.infer.branches.subjects import last_name
@@ -38,23 +39,21 @@ def raises(body: tuple[Node, ...]) -> bool:
 
 
 def told(place: Place) -> bool:
-    says = place.world.places.tables["manners"]["says"]
-    return any(
-        type(part) is IF
-        and not part.orelse
-        and part.body
-        and all(type(one) is RUN and last_name(one.value) in says for one in part.body)
-        for part in place.tests()
-    )
+    return _only_calls(place, place.world.places.tables["manners"]["says"])
 
 
 def gathers(place: Place) -> bool:
     """What holds is put into what Python keeps, and nothing is computed of it: `if x > best: found.append(x)`."""
+    return _only_calls(place, COLLECTS)
+
+
+def _only_calls(place: Place, names: Container[str]) -> bool:
+    """Whether nothing is done behind a test, nor in its place, but calls by these names."""
     return any(
         type(part) is IF
         and not part.orelse
         and part.body
-        and all(type(one) is RUN and last_name(one.value) in COLLECTS for one in part.body)
+        and all(type(one) is RUN and last_name(one.value) in names for one in part.body)
         for part in place.tests()
     )
 
