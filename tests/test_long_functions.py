@@ -54,3 +54,23 @@ def test_a_long_name_is_asked_for_once_a_dot(monkeypatch):
     text = f"import torch\n\n\ndef take(cfg, x):\n    if cfg.{dots}.on():\n        return x.cuda().item()\n"
     assert [one.code for one in findings(text)] == ["SG201"]
     assert 0 < count[0] < 200
+
+
+@pytest.mark.timeout(60)  # each way from one variable to another through the rest of them takes longer than anybody has
+def test_variables_that_are_all_made_of_one_another_are_each_looked_at_once():
+    names = ", ".join(f"x{i}" for i in range(14))
+    body = f"""
+import torch
+
+from engine import step
+
+
+def settle(model: torch.nn.Module, x, limit=9):
+    {names} = step(model, x)
+    for i in range(limit):
+        {names} = step({names})
+        if torch.any(x0 > 3).item():
+            break
+    return x0
+"""
+    assert [finding.code for finding in findings(body)] == ["SG201"]

@@ -72,7 +72,7 @@ class Sent:
         """A call that shows that a parameter is on the host at a line: it is moved further down, or all calls give what
         is there."""
         moved = self.moved.get(where, {}).get(name, 0)
-        if line < moved and self._there(where, name, frozenset()):
+        if line < moved and self._there(where, name, set()):
             return Fact(f"`{name}` is on the host: it is moved to the device later", moved, where[0])
         if (where, name) in asked:
             return asked[where, name]
@@ -90,14 +90,15 @@ class Sent:
         asked[where, name] = first
         return first
 
-    def _there(self, where: Where, name: str, seen: frozenset[Where]) -> bool:
+    def _there(self, where: Where, name: str, seen: set[tuple[Where, str]]) -> bool:
         """Whether no call that is known gives a parameter anything but what is on the host, or what its caller is given
         so."""
+        seen.add((where, name))
         for caller, _, call in self.callers.get(where, ()):
             own = dict(call.pieces).get(name, "")
-            if caller == where or caller in seen or name in call.host:
+            if caller == where or (caller, own) in seen or name in call.host:
                 continue
-            if not own or not self._there(caller, own, seen | {where}):
+            if not own or not self._there(caller, own, seen):
                 return False
         return True
 
