@@ -26,6 +26,7 @@ class Written:
         "demanded",
         "fields",
         "fleeting",
+        "forgets",
         "imports",
         "indexed",
         "inner",
@@ -71,6 +72,7 @@ class Written:
         self.spelled: dict[int, tuple[Node, Node]] = {}  # its tests, by identity, with what calls only ask written out
         self.fields: dict[str, list[Bind]] | None = None  # the statements that give each `self.name` a value
         self.fleeting: frozenset[At] | None = None  # where `self.name` is given a value that is soon replaced
+        self.forgets: bool | None = None  # whether it has the instance forget what it keeps by made-up names
         self.rebuilds: bool | None = None  # whether it goes through the parts of a module, which it gives back
         self.replaced: frozenset[str] | None = None  # parameters that the body gives something else
         self.nones: frozenset[str] | None = None  # the parameters that it tests for None

@@ -32,6 +32,8 @@ FALLBACK: Final = "where the data leave nothing to compute"
 def excused(node: core.If, outcome: bool, frame: Frame) -> str:
     """Why the arm of this outcome is rarely taken, by what it does; '' where nothing says so."""
     body, other = (node.body, node.orelse) if outcome else (node.orelse, node.body)
+    if not body:
+        return ""
     if fallback(node.test, body, other, frame):
         return FALLBACK
     if spends(body, frame):

@@ -300,10 +300,15 @@ def _keeps(name: str, frame: Frame) -> bool:
 
 def _empties_by_name(method: Routine) -> bool:
     """Whether a method has the instance forget what it keeps by made-up names: `setattr(self, name, None)`."""
-    for part in walk(method.node.body):
-        match part:
-            case core.Call(fn=core.Name(id="setattr"), args=(core.Name(id="self"), key, core.Const(value=None))):
-                return type(key) is not CONST
+    if method.written.forgets is None:
+        method.written.forgets = any(type(part) is CALL and _forgets(part) for part in walk(method.node.body))
+    return method.written.forgets
+
+
+def _forgets(call: core.Call) -> bool:
+    match call:
+        case core.Call(fn=core.Name(id="setattr"), args=(core.Name(id="self"), key, core.Const(value=None))):
+            return type(key) is not CONST
     return False
 
 
