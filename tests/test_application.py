@@ -102,6 +102,29 @@ def test_what_others_may_import_is_as_warm_as_it_was(asked, more):
     assert heat(SCORE, more, asked) == "unknown"
 
 
+BESIDE = {
+    "setup.py": "from setuptools import find_packages, setup\nsetup(name='ops', packages=find_packages())\n",
+    "ops/__init__.py": "",
+}
+
+
+@ASKED
+@pytest.mark.parametrize(
+    ("more", "warmth"),
+    [
+        ({}, "cold"),
+        ({"models/__init__.py": ""}, "unknown"),
+        ({"setup.py": "from setuptools import setup\nsetup(packages=['ops', 'models'])\n"}, "unknown"),
+        ({"setup.py": "from setuptools import setup\nsetup(packages=find_namespace_packages())\n"}, "unknown"),
+        ({"setup.py": "from setuptools import setup\nsetup(py_modules=['load'], packages=['ops'])\n"}, "unknown"),
+        ({"pyproject.toml": LIBRARY + "[tool.hatch.build.targets.wheel]\npackages = ['models']\n"}, "unknown"),
+        ({"models/setup.py": "from setuptools import setup\nsetup(name='models')\n"}, "unknown"),
+    ],
+)
+def test_what_stands_beside_the_package_that_is_installed_is_an_application(asked, more, warmth):
+    assert heat(SCORE, {**BESIDE, **more}, asked) == warmth
+
+
 PARTS = """
 import torch
 
@@ -148,8 +171,15 @@ BOTH = {"models/other.py": PARTS, "train.py": USES}
         ({"load.py": "from models import other, \\\n    core\n"}, "hot"),
         ({"models/core.py": PARTS + "\nprint(Net())\n"}, "hot"),
         ({"models/core.py": PARTS + "\nfor n in range(3):\n    Net()(n)\n"}, "hot"),  # a script
-        ({"models/core.py": PARTS + "\nnet = Net()\n"}, "hot"),
-        ({"models/core.py": PARTS.replace("class Net", "@register\nclass Net")}, "hot"),
+        ({"models/core.py": PARTS + "\nnet = Net()\n"}, "cold"),
+        ({"models/core.py": PARTS + "\nnet = load(Net)\n"}, "hot"),
+        ({"models/core.py": PARTS + "\nwith torch.no_grad():\n    Net()(3)\n"}, "hot"),
+        ({"models/core.py": PARTS + "\nif __name__ == '__main__':\n    Net()(3)\n"}, "hot"),
+        ({"models/core.py": PARTS + "\nif torch.cuda.is_available():\n    Net()(3)\n"}, "hot"),
+        ({"models/core.py": PARTS.replace("class Net", "@register\nclass Net")}, "cold"),  # who lists it has it not
+        ({"models/core.py": PARTS.replace("class Net", "@torch.jit.script\nclass Net")}, "cold"),
+        ({"models/core.py": "try:\n    import apex\nexcept ImportError:\n    apex = None\n" + PARTS}, "cold"),
+        ({"models/core.py": PARTS + "\nlogger = logging.getLogger(__name__)\nlogger.setLevel(1)\n"}, "cold"),
         ({"models/core.py": PARTS + "\n\n@app.route('/')\ndef serve(x):\n    return Net()(x)\n"}, "hot"),
         ({"models/core.py": PARTS + "\nNAMES, SIZE = ['Net'], 3\n"}, "cold"),
     ],

@@ -7,38 +7,29 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
+from syncguard.across.at_start import does
 from syncguard.across.dynamic_lookups import looked_up
-from syncguard.across.imported_names import COMMENT, SETTINGS, runs_in
+from syncguard.across.imported_names import COMMENT, IMPORTS, SETTINGS, runs_in
 from syncguard.across.texts import Files, module_name
 from syncguard.across.uncalled import is_served
 from syncguard.across.unreferenced import brought_in, counts, is_module
 from syncguard.pack.places import Places
 
 DEFINED: Final = re.compile(r"^(?:class|(?:async )?def) (\w+)", re.MULTILINE)
-# What does more than to bring in, define and name: a loop, a call, a test, a decorator, an attribute of another object.
-DOES: Final = re.compile(
-    r"""^(?:@|(?:for|while|with|if|try|async with|async for|del|assert|raise)\b|[A-Za-z_][\w.]*[\[(]|"""
-    r"""[A-Za-z_][\w, \t]*(?::[^=\n]*)?=[^\n]*\(|[A-Za-z_]\w*\.[\w.]*\s*=|(?:async )?def main\b)""",
-    re.MULTILINE,
-)
-# What brings something in, and what stands in a text.
-IMPORTS: Final = re.compile(
-    r"^[ \t]*(?:from\s+[\w.]+\s+)?import\s*(?:\([^)]*\)|(?:[^\n\\]|\\\n?)*)|^[ \t]*from\s+[\w.]+", re.MULTILINE
-)
 QUOTED: Final = re.compile(r"""(["'])[\w./: -]*\1""")
 AS_TEXT: Final = r"\b{0}\.py\b|\.{0}\b|-m\s+{0}\b|\b(?:from|import)\s[^\n]*\b{0}\b"  # a module as texts name it
 
 
 def unimported(asked: Iterable[str], files: Files, places: Places) -> frozenset[str]:
     """These of the files that are asked about: modules of an application that nothing in it brings in, tests aside, nor
-    names in a text, as little as what they define; and that do nothing as they are started, nor hand anything to a
-    decorator."""
+    names in a text, as little as what they define; and that do nothing as they are started."""
     wanted: dict[str, set[str]] = {}
     for path in {*asked}:
-        if files.is_ours(path) and is_module(path, places) and not DOES.search(files.bare(path)):
+        if files.is_ours(path) and is_module(path, places):
             wanted.setdefault(files.home(path), set()).add(path)
     found = {path for home, some in wanted.items() for path in _unnamed(some, home, files, places)}
-    return frozenset([p for p in found if not (brought_in(p, files, places) or looked_up(p, files, places))])
+    unseen = [p for p in found if not (brought_in(p, files, places) or looked_up(p, files, places))]
+    return frozenset([path for path in unseen if not does(files.text(path), places)])
 
 
 def _unnamed(paths: Collection[str], home: str, files: Files, places: Places) -> Iterator[str]:

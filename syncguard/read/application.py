@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from syncguard.read.project import INSTALLED, listing
+from syncguard.read.project import INSTALLED, SOURCES, listing
 
 REPOSITORY: Final = ".git"
 SIGN: Final = re.compile(  # of the top of a project
@@ -24,6 +24,7 @@ INSTALLS: Final = {  # what says in each of these that code is installed, and no
     "setup.cfg": re.compile(r"^\[(?:metadata|options)\]", re.MULTILINE),
     "setup.py": re.compile(r"\bpackages\b|\bpy_modules\b|\A(?!.*\bext_modules\b)", re.DOTALL),
 }
+ANY_FOLDER: Final = re.compile(r"namespace|\bpy[_-]modules\b|\bautodiscover\b")  # also what is no package is installed
 AROUND: Final = re.compile(r"""["']\.\.(?:/[^"']*)?["']|\bchdir\(|\bos\.pardir\b""")  # what stands outside of a folder
 CODE: Final = (".py", ".pyi", ".pyx", ".ipynb", ".yaml", ".yml", ".gin")
 SETTINGS: Final = (  # or data
@@ -74,7 +75,9 @@ def project_of(folder: str) -> Project:
         names = listing(one)
         if os.path.basename(one) in INSTALLED or any(BUILT.fullmatch(name) for name in names):
             return NONE
-        installs = installs or any(name in names and _means(os.path.join(one, name)) for name in INSTALLS)
+        installs = installs or any(
+            name in names and _means(path := os.path.join(one, name)) and _takes(path, folder) for name in INSTALLS
+        )
         if REPOSITORY in names or any(SIGN.fullmatch(name) for name in names):
             top = one
         if REPOSITORY in names:
@@ -82,6 +85,25 @@ def project_of(folder: str) -> Project:
     if not top:
         return NONE
     return Project(top, installs or PACKAGE in listing(top) or _by_inner(top))
+
+
+def _takes(path: str, folder: str) -> bool:
+    """Whether what is installed by a file holds a folder below it, as far as we see: what stands there in no package,
+    and is not named in the file, beside what does, is started where it lies."""
+    top, text = os.path.dirname(path), _text(path)
+    below = os.path.relpath(folder, top).split(os.sep)
+    source = below[0] if below[0] in SOURCES else ""
+    first = [*below, os.curdir][1 if source else 0]
+    if first == os.curdir or ANY_FOLDER.search(text) or PACKAGE in listing(os.path.join(top, source, first)):
+        return True
+    named = re.search(rf"""["'/]{re.escape(first)}["'/*.]""", text) is not None
+    return named or not any(_holds_package(top, name) for name in SOURCES)
+
+
+def _holds_package(top: str, source: str) -> bool:
+    """Whether a package stands in a folder of a project that may keep them."""
+    folder = os.path.join(top, source)
+    return any("." not in name and PACKAGE in listing(os.path.join(folder, name)) for name in listing(folder))
 
 
 def _by_inner(top: str) -> bool:
