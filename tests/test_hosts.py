@@ -1324,3 +1324,37 @@ class Spoken(BaseStreamer):
 @pytest.mark.parametrize(("library", "codes"), [("transformers.generation.streamers", {"SG301"}), ("own", {"SG102"})])
 def test_a_generation_puts_what_it_has_fetched_into_a_streamer(tmp_path, library, codes):
     assert {code for _, code in found(tmp_path, STREAMER.format(library=library))} == codes
+
+
+PROGRAM = """
+import torch
+from lib import load
+
+device = {}
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return x.nonzero()
+
+def run(net, x):
+    return net.run(x.to(device)).detach().cpu()
+
+net = load().to(device)
+for i in range(100):
+    out = net.run(torch.randn(3).to(device)).detach().cpu()
+    print(net.loss(out).item())
+"""
+
+
+@pytest.mark.parametrize(
+    ("device", "lines"),
+    [
+        ("'cpu'", [9]),  # of a model nobody knows where it runs
+        ("torch.device('cpu')", [9]),
+        ("'cuda'", [9, 12, 16, 16, 17]),
+        ("'cpu'\nif torch.cuda.is_available():\n    device = 'cuda'", [11, 14, 18, 18, 19]),
+        ("'cpu'\ndevice = input()", [10, 13, 17, 18]),
+    ],
+)
+def test_a_program_that_names_the_cpu_and_no_other_device_runs_there(tmp_path, device, lines):
+    assert [line for line, _ in found(tmp_path, PROGRAM.format(device))] == lines

@@ -35,6 +35,7 @@ class Home:
         "moves_batches",
         "moving",
         "name",
+        "on_cpu",
         "optional",
         "own",
         "package",
@@ -75,6 +76,7 @@ class Home:
         self.foreign: bool | None = None  # whether it is named for a device of another kind, once asked for
         self.library: str | None = None  # the library with tensors of its own that it is written for, once asked for
         self.beside: str | None = None  # the class of it that prepares data on the host, once asked for
+        self.on_cpu: str | None = None  # the global name by which it chooses the CPU, once asked for
         self.tells_time: bool | None = None  # whether it imports a clock, once asked for
         self.optional: bool | None = None  # whether it has torch only where that is there, once asked for
         self.reaches_out: bool | None = None  # whether it imports what does not come with Python, once asked for

@@ -37,6 +37,7 @@ from syncguard.infer.functions import (
     setters,
     wrappers,
 )
+from syncguard.infer.functions.on_cpu import on_cpu
 from syncguard.infer.functions.placing import placed
 from syncguard.infer.functions.rebuilding import rebuilt
 from syncguard.infer.heirs import overriding
@@ -127,6 +128,7 @@ class World(Sharing):
         """Run a file's top level once."""
         if home.top is None:
             home.top = Routine(home.core, home, None, "")
+            home.top.host = on_cpu(home.top, self.places)
             home.frame = Frame(self, home.top, home.bound)
             home.top.running = True
             run(home.core.body, home.frame)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from syncguard.infer.domain.values import UNKNOWN, Call, ClassOf, Later, Named, Value, options
+from syncguard.infer.functions.on_cpu import on_cpu
 from syncguard.infer.routine import Routine
 from syncguard.pack.places import Places, matches
 from syncguard.read import core
@@ -22,10 +23,8 @@ if TYPE_CHECKING:
 def host_reason(routine: Routine, world: Names) -> str:
     """Why a routine's tensors are on the host; '' where nothing says so."""
     owner, places = routine.owner, world.places
-    if _foreign(routine, places):
-        return "it is for a device of another kind"
-    if library := _framework(routine.home, places):
-        return f"its file computes with `{library}`"
+    if why := _elsewhere(routine, places):
+        return why
     if owner is not None and not places.is_("hot", "batch_hooks", routine.name) and (why := prepares(owner, world)):
         return why
     name = routine.qualname.rpartition(".")[2]
@@ -52,6 +51,16 @@ def host_reason(routine: Routine, world: Names) -> str:
     if owner.judges is None:
         owner.judges = _judges_texts(owner, places)
     return f"`{owner.name}` judges texts on the host" if owner.judges else ""
+
+
+def _elsewhere(routine: Routine, places: Places) -> str:
+    """Why a routine computes on no GPU, wherever it gets its tensors from."""
+    if why := on_cpu(routine, places):
+        return why
+    if _foreign(routine, places):
+        return "it is for a device of another kind"
+    library = _framework(routine.home, places)
+    return f"its file computes with `{library}`" if library else ""
 
 
 def prepares(owner: ClassInfo, world: Names) -> str:

@@ -1,0 +1,76 @@
+"""A file in, whether it is a program that computes on the CPU out, as it says by a global name: `device = "cpu"`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from syncguard.read import core
+from syncguard.read.core import Node
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION, MODULE, NAME
+
+if TYPE_CHECKING:
+    from syncguard.infer.home import Home
+    from syncguard.infer.routine import Routine
+    from syncguard.pack.places import Places
+
+CPU: Final = "cpu"
+
+
+def on_cpu(routine: Routine, places: Places) -> str:
+    """Why a function that has such a name, or the program itself, computes on the CPU: others may compute anywhere."""
+    node, name = routine.node, _chosen(routine.home, places)
+    asks = name in node.uses if type(node) is FUNCTION else type(node) is MODULE
+    return f"`{name}` is the CPU in its file" if name and asks else ""
+
+
+def _chosen(home: Home, places: Places) -> str:
+    """The name that stands for the CPU throughout a file that is checked, and that something is moved to; '' of a file
+    that gives it another value, or names a device of another kind."""
+    if home.on_cpu is None:
+        names = [name for part in home.core.body if home.own for name in _named_so(part, places)]
+        home.on_cpu = names[0] if len(names) == 1 and _holds(names[0], home, places) else ""
+    return home.on_cpu
+
+
+def _named_so(part: Node, places: Places) -> list[str]:
+    """The names of a device that a statement gives the CPU."""
+    if type(part) is not BIND or part.value is None or not _is_cpu(part.value):
+        return []
+    return [aim.id for aim in part.targets if type(aim) is NAME and places.is_("names", "devices", aim.id)]
+
+
+def _is_cpu(value: Node) -> bool:
+    match value:
+        case core.Const(value=name):
+            return bool(name == CPU)
+        case core.Call(fn=core.Attr(path="torch.device"), args=(core.Const(value=name),), keywords=()):
+            return bool(name == CPU)
+    return False
+
+
+def _holds(name: str, home: Home, places: Places) -> bool:
+    """Whether a name keeps what it was given, no other device is named, and something is moved to this one."""
+    bound = moved = False
+    for part in home.pieces:
+        if type(part) is BIND:
+            again = any(type(aim) is NAME and aim.id == name for aim in part.targets)
+            if again and bound:
+                return False
+            bound = bound or again
+        elif type(part) is CONST and isinstance(part.value, str):
+            if _is_other(part.value, places):
+                return False
+        elif (type(part) is ATTR and part.name == "cuda") or (type(part) is NAME and part.id == "cuda"):
+            return False
+        elif type(part) is FUNCTION and any(param.name == name for param in part.params):
+            return False  # who calls it chooses
+        elif type(part) is CALL:
+            given = (*part.args, *[value for key, value in part.keywords if key == "device"])
+            moved = moved or any(type(one) is NAME and one.id == name for one in given)
+    return bound and moved
+
+
+def _is_other(text: str, places: Places) -> bool:
+    """Whether a text is, or begins as, that of a device that is not the CPU."""
+    kind = text.partition(":")[0]
+    return kind in ("cuda", "gpu") or kind in places.tables["names"]["other_devices"]
