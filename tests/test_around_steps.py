@@ -248,3 +248,30 @@ def test_what_gives_its_items_one_by_one_runs_as_often_as_these_are_drawn(drawn:
     files = {"pkg/__init__.py": "", "pkg/data.py": text, "pkg/more.py": "", "pkg/other.py": "import pkg.data\n"}
     assert heats_of(files)["pkg/data.py"] == heat
     assert heats_of({"data.py": text})["data.py"] == heat
+
+
+EACH = """
+import torch
+from torch.utils import data
+
+def score(metrics, dataset, device):
+    loader = data.DataLoader(dataset, batch_size=4)
+    for x in loader:
+        for metric in metrics.values():
+            metric.update(x.to(device))
+    {last}
+"""
+
+
+@pytest.mark.parametrize(
+    ("last", "heat"),
+    [
+        ("return {name: metric.compute().mean().item() for name, metric in metrics.items()}", "amortized"),
+        ("return [metric.compute().mean().item() for metric in metrics.values()]", "amortized"),
+        ("return [metrics[name].compute().mean().item() for name in metrics]", "amortized"),
+        ("return [metrics.draw(n).mean().item() for n in range(len(dataset))]", "unknown"),
+    ],
+)
+def test_a_comprehension_over_the_items_of_a_dict_behind_the_steps_has_few_turns(last, heat):
+    found = findings(EACH.format(last=last))
+    assert [one.heat for one in found if one.code == "SG201"] == [heat]

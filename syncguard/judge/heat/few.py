@@ -58,8 +58,8 @@ def _there(iterable: Node) -> bool:
 
 def few_turns(loop: Node) -> bool:
     """Whether a loop has the few turns that are written there: `for size in (64, 128):`."""
-    iterable = loop.iterable if type(loop) is LOOP else None
-    match iterable:
+    turns = _turns(loop)
+    match turns[1] if turns is not None else None:
         case core.Seq(items=items):
             return not any(type(item) is DO and item.what == "*" for item in items)
         case core.Call(fn=core.Name(id="enumerate" | "zip"), args=(core.Seq(), *_)):
@@ -134,17 +134,27 @@ def _number(call: core.Call) -> bool:
     return type(call.fn) is NAME and call.fn.id in NUMBERS
 
 
+def _turns(loop: Node) -> tuple[Node, Node, tuple[Node, ...]] | None:
+    """The target of a loop, or of a comprehension of one clause, what it goes through, and what each turn does."""
+    if type(loop) is COMP and len(loop.clauses) == 1:
+        return loop.clauses[0][0], loop.clauses[0][1], loop.body
+    if type(loop) is LOOP and loop.target is not None and loop.iterable is not None:
+        return loop.target, loop.iterable, loop.body
+    return None
+
+
 def _by_key(loop: Node) -> bool:
     """Whether a loop goes through the keys or items of a dict: `for key in totals: show(totals[key])`."""
-    if type(loop) is not LOOP or loop.iterable is None:
+    turns = _turns(loop)
+    if turns is None:
         return False
-    iterable = loop.iterable
+    target, iterable, body = turns
     while type(iterable) is CALL and type(iterable.fn) is NAME and iterable.fn.id in ORDERS and iterable.args:
         iterable = iterable.args[0]
     if type(iterable) is CALL:
         return type(iterable.fn) is ATTR and iterable.fn.name in VIEWS and not iterable.args
-    whole, target = path_of(iterable), loop.target
+    whole = path_of(iterable)
     return type(target) is NAME and any(
         type(part) is INDEX and path_of(part.of) == whole and type(part.key) is NAME and part.key.id == target.id
-        for part in (walk(loop.body) if whole else ())
+        for part in (walk(body) if whole else ())
     )
