@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -73,18 +74,25 @@ def project_of(folder: str) -> Project:
     top, installs = "", False
     for one in _above(folder):
         names = listing(one)
-        if os.path.basename(one) in INSTALLED or any(BUILT.fullmatch(name) for name in names):
+        built, signed = _says(names)
+        if built or os.path.basename(one) in INSTALLED:
             return NONE
         installs = installs or any(
             name in names and _means(path := os.path.join(one, name)) and _takes(path, folder) for name in INSTALLS
         )
-        if REPOSITORY in names or any(SIGN.fullmatch(name) for name in names):
+        if signed or REPOSITORY in names:
             top = one
         if REPOSITORY in names:
             break
     if not top:
         return NONE
     return Project(top, installs or PACKAGE in listing(top) or _by_inner(top))
+
+
+@lru_cache(maxsize=1024)
+def _says(names: frozenset[str]) -> tuple[bool, bool]:
+    """Whether what is in a folder says that it was built there to be installed, and that it is the top of a project."""
+    return any(map(BUILT.fullmatch, names)), any(map(SIGN.fullmatch, names))
 
 
 def _takes(path: str, folder: str) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, Final, cast
 
-from syncguard.read.core import At, Bind, Class, Function, Let, Loop, Name, Node, Update, With
-from syncguard.read.tags import BIND, CONST, LET, LOOP, NAME, UPDATE, WITH
+from syncguard.read.core import At, Attr, Bind, Call, Class, Do, Function, Let, Loop, Name, Node, Update, With
+from syncguard.read.tags import ATTR, BIND, CALL, CONST, DO, LET, LOOP, NAME, UPDATE, WITH
 
 _PLACES: Final = re.compile(r"\bPiece\b|\bParam\b")  # in the types of fields that hold pieces
 _INSIDE: Final[dict[type[Any], tuple[str, ...]]] = {
@@ -117,6 +117,21 @@ def _add(part: Any, inside: dict[type[Any], tuple[str, ...]], found: list[Node])
     elif kind is tuple:
         for one in part:
             _add(one, inside, found)
+    elif kind is ATTR:  # these are most of the others: to look up what they hold takes longer than to add it
+        found.append(part)
+        _add(cast(Attr, part).of, inside, found)
+    elif kind is CALL:
+        call = cast(Call, part)
+        found.append(part)
+        _add(call.fn, inside, found)
+        for argument in call.args:
+            _add(argument, inside, found)
+        for _, value in call.keywords:
+            _add(value, inside, found)
+    elif kind is DO:
+        found.append(part)
+        for argument in cast(Do, part).args:
+            _add(argument, inside, found)
     else:
         names = inside.get(kind)
         if names is None:
