@@ -469,8 +469,13 @@ def test_what_starts_code_names_it(asked, path, text):
     [
         ("getattr(self, f'take_{kind}')(x)", "unknown"),
         ("getattr(self, 'take_' + kind)(x)", "unknown"),
+        ("getattr(self, f'{kind}_a')(x)", "unknown"),
+        ("name = 'take' + '_' + kind\n        getattr(self, name)(x)", "unknown"),
+        ("getattr(self, 'take_%s' % kind)(x)", "unknown"),
         ("[getattr(self, one) for one in dir(self)]", "unknown"),
         ("self.other(x)", "cold"),
+        ("getattr(self, kind)(x)", "cold"),  # a name that stands nowhere
+        ("getattr(self, f'give_{kind}')(x)", "cold"),
     ],
 )
 def test_methods_by_names_that_are_made_up(asked, uses, expected):

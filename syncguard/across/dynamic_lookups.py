@@ -51,9 +51,10 @@ SEEN: Final = re.compile(  # to whatever a file sees
 )
 BELOW: Final = re.compile(r"__init_subclass__\b|\bmetaclass\s*=")  # to what descends from a class
 METHODS: Final = re.compile(  # to whatever methods an object has
-    r"""\b(?:methodcaller|attrgetter|Fire|register)\(|\bgetattr\(\s*self\s*,\s*(?!["'])|(?<![\w.])dir\((?!\s*\))|"""
-    rf"""\bgetattr\(\s*[\w.]+\s*,\s*{MADE_UP}|\bgetattr\(\s*{KNOWN}[\w.]+\s*,\s*[A-Za-z_]\w*\s*[,)]"""
+    r"""\b(?:methodcaller|attrgetter|Fire|register)\(|(?<![\w.])dir\((?!\s*\))"""
 )
+BY_NAME: Final = re.compile(r"""\bgetattr\(\s*[^,()\n]+,\s*(?!["']\w+["']\s*[,)])""")  # to those of one name or another
+WORD: Final = re.compile(r"_+[^\W_]*|[^\W_]+")  # of a name
 WHOLE: Final = re.compile(r"\bfrom\s+([\w.]+)\s+import\s+\*")
 ALIAS: Final = re.compile(r"\bimport\s+(?:[\w., \t]*[., \t])?(\w+)\s+as\s+(\w+)")
 
@@ -79,9 +80,25 @@ def looked_up(path: str, files: Files, places: Places) -> bool:
     return any(map(asks, sorted(asking)))
 
 
-def methods_asked(path: str, files: Files, places: Places) -> bool:
-    """Whether code of a project may come to whatever methods an object has."""
-    return any(files.has(one, METHODS) for one in _asking(files.home(path), files, places))
+def method_asked(method: str, path: str, files: Files, places: Places) -> bool:
+    """Whether code of a project may come to a method that it does not name: to whatever methods an object has, or by a
+    name that is put together of parts of this one. One that somebody else gives would stand somewhere."""
+    made = re.compile("|".join(_parts(method))) if WORD.fullmatch(method) is None else None
+    for one in _asking(files.home(path), files, places):
+        if files.has(one, METHODS):
+            return True
+        if made is not None and files.has(one, BY_NAME) and made.search(files.text(one)) is not None:
+            return True
+    return False
+
+
+def _parts(name: str) -> Iterator[str]:
+    """How what a name begins or ends with stands in texts that it is put together of: `"forward_"`, `f"{a}_loss"`."""
+    words = WORD.findall(name)
+    for n in range(1, len(words)):
+        first, last = "".join(words[:n]), "".join(words[n:])
+        yield rf"""["']{first}_?["'{{%]"""
+        yield rf"""["'}}s]_?{last.lstrip("_")}["']"""
 
 
 def _asking(home: str, files: Files, places: Places) -> list[str]:

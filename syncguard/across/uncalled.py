@@ -7,10 +7,10 @@ from collections.abc import Container, Iterable, Mapping
 from itertools import islice
 from typing import Final
 
-from syncguard.across.dynamic_lookups import looked_up, methods_asked
+from syncguard.across.dynamic_lookups import looked_up, method_asked
 from syncguard.across.imported_names import picked, runs_in, taken_whole
 from syncguard.across.texts import BRINGS, LISTED, Files, code_of, module_name, once
-from syncguard.judge.around.called import Function, Where
+from syncguard.judge.around.called import Function, Where, last_part
 from syncguard.judge.heat.warmth import UNMADE, UNUSED, is_dead
 from syncguard.pack.places import Places
 
@@ -41,12 +41,12 @@ def uncalled(
             told[where] = _told(path, function, lacking, having[package], files)
     dead = {path for (path, _), text in told.items() if is_dead(text)}
     found = {path for path in dead if looked_up(path, files, places)}
-    asked_for = {path for path, name in told if path in dead - found and _of_method(name, told[path, name])}
-    open_ = {path for path in asked_for if methods_asked(path, files, places)}
 
     def said(where: Where, text: str) -> str:
         path, name = where
-        doubted = path in found or (path in open_ and _of_method(name, text))
+        doubted = path in found or (
+            path in dead and _of_method(name, text) and method_asked(last_part(name), path, files, places)
+        )
         return _doubted(text) if doubted else text
 
     return {where: said(where, text) for where, text in told.items() if text}
