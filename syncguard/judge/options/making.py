@@ -32,6 +32,7 @@ from syncguard.read.walk import around
 from syncguard.terms import Fact
 
 ANYWHERE: Final = ""  # the file of a class of which nothing but its name is known
+DEEPEST: Final = 8  # files that hand an import on
 
 
 def making(
@@ -142,9 +143,20 @@ def _from_project(bring: Bring, home: Home) -> Iterator[tuple[str, Value]]:
 
 
 def _told(held: Value, home: Home, world: World) -> Value:
-    """What a name of the file stands for, as far as that has been read."""
-    unread = type(held) is Later and held.found is None and held.place not in world.interfaces
-    return held if unread or home.top is None else world.brought(held, home.top)
+    """What a name of the file stands for, as far as that has been read: no file is read for this alone."""
+    return world.brought(held, home.top) if home.top is not None and _is_read(held, world) else held
+
+
+def _is_read(held: Value, world: World) -> bool:
+    """Whether the files have been read by which an import leads to what it brings in."""
+    for _ in range(DEEPEST):
+        if type(held) is not Later or held.found is not None:
+            return True
+        if held.place not in world.interfaces:
+            return False
+        other = world.interfaces[held.place]
+        held = other.env.get(held.name, UNKNOWN) if other is not None else UNKNOWN
+    return True
 
 
 def _class(held: Value) -> Where | None:
