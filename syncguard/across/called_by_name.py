@@ -15,7 +15,7 @@ from syncguard.judge.around.called import Function, Mention, Where, innermost, l
 from syncguard.judge.around.chosen import IN_FILE
 from syncguard.judge.around.keeping import ADDS
 from syncguard.judge.callers.entries import SEEN, Callers, Entry
-from syncguard.judge.callers.made import bare, class_of, namers
+from syncguard.judge.callers.made import Namers, bare, class_of
 from syncguard.judge.options.common import common
 from syncguard.judge.options.making import ANYWHERE
 from syncguard.pack.places import Places
@@ -36,6 +36,7 @@ class CalledByName:
         asked: Iterable[Where],
         calls: Calls,
         callers: Callers,
+        makers: Namers,
         behind: Options,
         mentions: Mentions,
         files: Files,
@@ -44,7 +45,7 @@ class CalledByName:
         self._callers = callers
         self._calls, self._behind, self._files, self._mentions = calls, behind, files, mentions
         self._functions = {(path, f.name): f for path, functions in calls.items() for f in functions}
-        self._makers = namers(calls)
+        self._makers = makers
         self._met: dict[tuple[str, str], list[Mention] | None] = {}  # where a package names something, if not often
         self._told: dict[tuple[Where, int], tuple[Fact, ...]] = {}
         self._plain: dict[Where, bool] = {}  # classes

@@ -325,9 +325,11 @@ def elsewhere(
         once=once.told(),
         steps_beside=seldom_called.steps_beside,
         options=options,
-        called_by_name=CalledByName(_holding(examined, _may_count), calls, callers, options, mentions, files, places),
-        made_there=unseen_outside(made_on_host(calls, holding), files),
-        made_for=made_behind(calls, holding),
+        called_by_name=CalledByName(
+            _holding(examined, _may_count), calls, callers, makers, options, mentions, files, places
+        ),
+        made_there=unseen_outside(made_on_host(calls, makers, holding), files),
+        made_for=made_behind(makers, holding),
         taken_over=hierarchy.takes_over,
         unimported=unimported({path for path, _ in _holding(examined, _is_warm)}, files, places),
         unused=_unused({path for path, _ in asked}, dynamic_names, files, places),
@@ -344,7 +346,7 @@ def elsewhere(
         made=made,
         unmade=uncalled(_by_class(examined, calls), (), files, places),
         gifts=lambda where: made_with(where, makers),
-        left=left_by_makers(calls),
+        left=left_by_makers(makers),
         for_others=lambda where: is_for_others(where, calls, files, places),
         set_outside=lambda where, name: is_set_outside(where, name, files),
         grown=lambda where, name: may_grow(where, name, files, places),

@@ -9,11 +9,13 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from syncguard.across.texts import Files
+from syncguard.across.texts import Files, spots
 from syncguard.judge.around.called import Where
 from syncguard.pack.places import Places
 
 MOST: Final = 600  # files that are asked whether they have a class
+CLASS: Final = "class "
+BEGINS: Final = re.compile(r"^[^\s)#]", re.MULTILINE)  # what stands at the top of a file
 DEEPEST: Final = 12  # classes above another one, or below it
 
 
@@ -32,9 +34,7 @@ class Hierarchy:
         if where not in self._texts:
             path, name = where
             text = self._files.text(path) if self._files.may_hold(path, (f"class {name}",)) else ""
-            like = re.compile(rf"^class {name}\b.*?(?=^[^\s)#]|\Z)", re.DOTALL | re.MULTILINE)
-            met = like.search(text, begin) if (begin := text.find(f"class {name}")) >= 0 else None
-            self._texts[where] = met[0] if met is not None else ""
+            self._texts[where] = _class_in(text, name)
         return self._texts[where]
 
     def parsed(self, where: Where) -> ast.ClassDef | None:
@@ -112,6 +112,16 @@ def _bases_in(text: str) -> list[str]:
     every = [one.strip() for one in met[1].split(",")] if met is not None else []
     plain = [one for one in every if re.fullmatch(r"[\w.]+", one) and not one.startswith(("nn.", "torch."))]
     return [one.rpartition(".")[2] for one in plain]
+
+
+def _class_in(text: str, name: str) -> str:
+    """A class at the top of a text: each of many is looked for once, for which no pattern is worth its making."""
+    for begin in spots(text, name):
+        start = begin - len(CLASS)
+        if text.startswith(CLASS, start) and (not start or text[start - 1] == "\n"):
+            end = BEGINS.search(text, begin)
+            return text[start : end.start() if end is not None else len(text)]
+    return ""
 
 
 def _parsed(text: str) -> ast.ClassDef | None:

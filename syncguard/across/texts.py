@@ -79,13 +79,16 @@ class Files:
         self._names: dict[str, frozenset[str]] = {}
         self.stamps: dict[str, tuple[int, int] | None] = {}  # of the files that were looked into, as they were then
         self._started: dict[str, bool] = {}
+        self._homes: dict[tuple[str, bool], str] = {}  # by folder, of an application or none
 
     def home(self, path: str) -> str:
         """The folder of the files that may have a name for what stands in a file: of all its application, or of the
         outermost package around it, or what stands in place of one; "" where nobody knows."""
-        if self.is_ours(path):
-            return self.project(path).top
-        return outermost(path) or _below(self.project(path).top, path)
+        key = os.path.dirname(path), self.is_ours(path)
+        if key not in self._homes:
+            top = self.project(path).top
+            self._homes[key] = top if key[1] else outermost(path) or _below(top, path)
+        return self._homes[key]
 
     def is_ours(self, path: str) -> bool:
         """Whether a file stands in an application: it is started where it lies, and nobody else has a name for what is

@@ -129,10 +129,11 @@ def _names(path: str, function: Function, files: Files) -> list[str]:
     """The names that a call of a function takes, but for those that its own file says once more, if only in a text that
     code reads: what the function says itself calls nothing."""
     lines = function.lines
-    text = files.bare(path)
-    if files.is_ours(path):  # who lists it for others uses it no more than these do
+    known = {name: files.has_once(path, name, lines) for name in function.names}
+    text = files.bare(path) if not all(known.values()) else ""
+    if text and files.is_ours(path):  # who lists it for others uses it no more than these do
         text = LISTED.sub(lambda met: "\n" * met[0].count("\n"), text)
-    return [name for name in function.names if files.has_once(path, name, lines) or once(text, name, lines)]
+    return [name for name in function.names if known[name] or once(text, name, lines)]
 
 
 def _told(path: str, function: Function, names: Iterable[str], having: Mapping[str, list[str]], files: Files) -> str:

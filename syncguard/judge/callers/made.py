@@ -16,32 +16,32 @@ from syncguard.judge.options.opted import ONLY, SEEN_MADE
 from syncguard.terms import Fact, Finding
 
 Options = Mapping[Where, tuple[Fact, ...]]
+Namers = Mapping[Where, list[tuple[Where, Called]]]  # who names each class, and how
 Makers = list[tuple[Where, tuple[Fact, ...]]]  # what names a class, and the options that it does so behind
 
 
-def made_behind(files: Mapping[str, tuple[Function, ...]], asked: Iterable[Where]) -> dict[Where, tuple[Fact, ...]]:
+def made_behind(named: Namers, asked: Iterable[Where]) -> dict[Where, tuple[Fact, ...]]:
     """The options of the classes that other files than their own name, of those that hold one of the functions that are
     asked about, or make such a class: none of one that somebody makes whatever is set. What makes one may be called for
     much else: the options of that are none of the class."""
     todo = [where for where in map(class_of, asked) if where[1]]
-    named = _named(files) if todo else {}
     makers: dict[Where, Makers] = {}
     while todo:
         where = todo.pop()
         if where[1] and where not in makers:
-            makers[where] = [*named.get(where, ()), *named.get((ANYWHERE, where[1]), ())]
+            every = (*named.get(where, ()), *named.get((ANYWHERE, where[1]), ()))
+            makers[where] = [(maker, one.options) for maker, one in every]
             todo += [class_of(maker) for maker, _ in makers[where]]
-    elsewhere = [where for where, every in makers.items() if any(maker[0] != where[0] for maker, _ in every)]
+    elsewhere = [where for where, some in makers.items() if any(maker[0] != where[0] for maker, _ in some)]
     return _settled(dict.fromkeys(elsewhere, ()), makers)
 
 
-def made_on_host(files: Mapping[str, tuple[Function, ...]], asked: Iterable[Where]) -> dict[Where, Fact]:
+def made_on_host(files: Mapping[str, tuple[Function, ...]], named: Namers, asked: Iterable[Where]) -> dict[Where, Fact]:
     """The classes, of those that hold one of the functions that are asked about, that nothing but functions makes whose
     tensors are on the host, by one of these: a part of what prepares data."""
     there = {(path, f.name): f for path, functions in files.items() for f in functions if f.host and f.makes}
     made = {(one.path, one.name) for f in there.values() for one in f.makes}
     classes = {where for where in map(class_of, asked) if where in made}
-    named = _named(files) if classes else {}
     found: dict[Where, Fact] = {}
     for where in classes:
         makers = [maker for maker, _ in named[where] if class_of(maker) != where]
@@ -78,7 +78,7 @@ def class_of(where: Where) -> Where:
     return where[0], where[1].rpartition(".")[0].partition(".")[0]
 
 
-def namers(files: Mapping[str, tuple[Function, ...]]) -> dict[Where, list[tuple[Where, Called]]]:
+def namers(files: Mapping[str, tuple[Function, ...]]) -> Namers:
     """Who names each class, and how."""
     found: dict[Where, list[tuple[Where, Called]]] = {}
     for path, functions in sorted(files.items()):
@@ -86,11 +86,6 @@ def namers(files: Mapping[str, tuple[Function, ...]]) -> dict[Where, list[tuple[
             for one in function.makes:
                 found.setdefault((one.path, one.name), []).append(((path, function.name), one))
     return found
-
-
-def _named(files: Mapping[str, tuple[Function, ...]]) -> dict[Where, Makers]:
-    """Who names each class, and the options that it does so behind."""
-    return {where: [(maker, one.options) for maker, one in every] for where, every in namers(files).items()}
 
 
 def _settled(found: dict[Where, tuple[Fact, ...]], makers: Mapping[Where, Makers]) -> dict[Where, tuple[Fact, ...]]:

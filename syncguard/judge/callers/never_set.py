@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from syncguard.judge.around.called import Function, Where, innermost, last_part
 from syncguard.judge.callers.entries import SEEN, THERE, bare
-from syncguard.judge.callers.made import class_of, namers
+from syncguard.judge.callers.made import Namers, class_of
 from syncguard.judge.options.built import MADE
 from syncguard.judge.options.making import ANYWHERE
 from syncguard.judge.options.opted import BY_DEFAULT, NAMED, ONLY, SEEN_MADE
@@ -23,9 +23,8 @@ OWN: Final = "self."
 Left = Mapping[Where, frozenset[str]]
 
 
-def left_by_makers(files: Mapping[str, tuple[Function, ...]]) -> dict[Where, frozenset[str]]:
+def left_by_makers(named: Namers) -> dict[Where, frozenset[str]]:
     """The arguments that all who make objects of a class leave at their defaults."""
-    named = namers(files)
     every = {where: [frozenset(one.left) for _, one in makers] for where, makers in named.items()}
     found = {where: frozenset.intersection(*left) for where, left in every.items() if all(left)}
     return {where: left for where, left in found.items() if left and (ANYWHERE, where[1]) not in named}
