@@ -105,6 +105,7 @@ class Static(msgspec.Struct, frozen=True, omit_defaults=True):
     message: str
     verdict: str  # confirmed | false-alarm | untested
     waits: tuple[int, ...] = ()
+    confidence: str = "likely"  # certain | likely | possible: what is only possible `check` shows where it is asked to
 
 
 class Versioned(msgspec.Struct, frozen=True):
