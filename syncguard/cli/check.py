@@ -179,6 +179,7 @@ def check(
     """One check, from paths to exit code."""
     from syncguard import config
     from syncguard.read.source import lines_of
+    from syncguard.read.unmatched import unmatched
 
     if given["stdin_filename"] and "-" not in paths:
         raise click.UsageError("--stdin-filename needs the path -, which reads standard input.")
@@ -206,7 +207,8 @@ def check(
             style = look(choice, stream, lines=lines, allowed=show_allowed, baselined=show_baselined)
             tell(report, item.format, style, statistics, stream)
     unread = () if config_file or isolated else config.unread(paths)
-    for warning in (*unread, *report.warnings, *kept.warnings):
+    idle = unmatched(settings, paths, report.files, given["extend_exclude"] or ())
+    for warning in (*unread, *idle, *report.warnings, *kept.warnings):
         click.echo(f"syncguard: {warning}", err=True)
     people = any(item.format in PEOPLE and not item.file for item in outputs)
     if not quiet:
