@@ -118,6 +118,19 @@ def test_nothing_seen_is_not_taken_for_nothing_to_see(machine, head, last):
     assert lines[-1].endswith(last)
 
 
+@pytest.mark.parametrize(
+    ("ended", "complete", "said"),
+    [
+        ("exception ModuleNotFoundError: No module named 'torch'", False, "install SyncGuard in the one that has what"),
+        ("exception ValueError: x", False, "Let the program run to its end"),
+        ("exit 2", True, "Let the program run to its end"),
+        ("exit 0", True, "Nothing to remove here"),
+    ],
+)
+def test_a_program_that_failed_is_not_called_clean(ended, complete, said):
+    assert said in words.advice(msgspec.structs.replace(records.empty(), ended=ended, complete=complete))
+
+
 def test_the_concise_form_counts_and_tells_the_backward_pass():
     place = Place("train.py", 3, 5, 3, 9, "f", "    x[m]")
     waits = tuple(Wait(place, "op", "h", phase=phase, count=1) for phase in ("forward", "backward"))

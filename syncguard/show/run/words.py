@@ -226,7 +226,9 @@ def advice(record: Record) -> str:
     found = [row for row in rows(record) if row.group in ("step", "run")]
     found.sort(key=lambda row: (not row.place.path, row.wait.verdict == "gpu-bound"))
     if not found:
-        if not record.complete:
+        if record.ended.startswith("exception ModuleNotFoundError"):
+            return "A program runs in SyncGuard's own environment: install SyncGuard in the one that has what it imports."
+        if ending(record):
             return "Let the program run to its end, so that a clean result means something."
         if not machine.torch:
             return "Run a program that imports torch."
