@@ -121,7 +121,7 @@ def test_nothing_seen_is_not_taken_for_nothing_to_see(machine, head, last):
 @pytest.mark.parametrize(
     ("ended", "complete", "said"),
     [
-        ("exception ModuleNotFoundError: No module named 'torch'", False, "install SyncGuard in the one that has what"),
+        ("exception ModuleNotFoundError: No module named 'torch'", False, "install it in the one that has what"),
         ("exception ValueError: x", False, "Let the program run to its end"),
         ("exit 2", True, "Let the program run to its end"),
         ("exit 0", True, "Nothing to remove here"),

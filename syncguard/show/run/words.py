@@ -227,7 +227,7 @@ def advice(record: Record) -> str:
     found.sort(key=lambda row: (not row.place.path, row.wait.verdict == "gpu-bound"))
     if not found:
         if record.ended.startswith("exception ModuleNotFoundError"):
-            return "A program runs in SyncGuard's own environment: install SyncGuard in the one that has what it imports."
+            return "A program runs in the environment of SyncGuard: install it in the one that has what is imported."
         if ending(record):
             return "Let the program run to its end, so that a clean result means something."
         if not machine.torch:
