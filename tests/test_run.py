@@ -6,13 +6,20 @@ import json
 import os
 import py_compile
 import signal
+import stat
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
+import click
 import pytest
+from records import empty
 from running import ENVIRONMENT, ran, started
+
+from syncguard.cli.outcome import writable
+from syncguard.observe.ranks import write
+from syncguard.record import load, text
 
 STATE = """\
 import json, os, pickle, sys
@@ -299,6 +306,35 @@ def test_a_folder_that_is_gone_in_the_end_is_no_fault():
     assert code == 0
     assert "internal error" not in err
     assert Path("run.json").is_file()
+
+
+@pytest.mark.parametrize(("ends", "code"), [("", 2), ("sys.exit(4)", 4)])
+def test_a_record_that_cannot_be_written_in_the_end_loses_no_report(ends: str, code: int):
+    Path("prog.py").write_text(f"import shutil, sys\nshutil.rmtree('out')\n{ends}\n")
+    Path("out").mkdir()
+    found, _, err = ran("-m", "syncguard", "run", "--save", "out/run.json", "prog.py")
+    assert found == code
+    assert "did not import torch" in err
+    assert err.endswith("out/run.json: cannot be written: No such file or directory\n")
+
+
+def test_a_folder_that_may_not_be_written_is_refused_before_anything_runs(monkeypatch):
+    monkeypatch.setattr("os.access", lambda file, mode: False)
+    with pytest.raises(click.ClickException, match=r"run\.json: cannot be written: permission denied"):
+        writable("run.json")
+
+
+def test_a_pipe_is_written_into_and_a_link_is_followed(tmp_path):
+    os.mkfifo("pipe")
+    reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
+    Path("kept.json").touch()
+    Path("link.json").symlink_to("kept.json")
+    for name in ("pipe", "link.json"):
+        write(Path(name), empty())
+    assert load("link.json") == load("kept.json") == empty()
+    assert os.read(reader, 10**5) == text(empty())
+    assert stat.S_ISFIFO(os.stat("pipe").st_mode)
+    os.close(reader)
 
 
 def test_a_program_may_handle_signals_itself():

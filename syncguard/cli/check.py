@@ -14,6 +14,7 @@ from syncguard.cli import fixing, known
 from syncguard.cli.common import Unchecked, colour_option, config_options, debug_option, look, refusing, write
 from syncguard.cli.fixing import Outcome, Wish, fix_options
 from syncguard.cli.known import Keep, baseline_options
+from syncguard.cli.outcome import writable
 from syncguard.cli.outputs import not_over, opened, outputs_of, tell
 from syncguard.config import KEYS, ConfigError
 from syncguard.show import counts
@@ -187,6 +188,8 @@ def check(
     options = {_key(name): value for name, value in given.items()} | {"cache": False if no_cache else None}
     for path in dict.fromkeys(paths):
         _there(path)
+    for item in outputs:
+        writable(item.file)
     with refusing():
         settings = config.load(paths, options, config_file or "", isolated)
         past = known.past(paths, settings, keep)

@@ -212,9 +212,15 @@ def _outcome(
     from syncguard.compare.merge import merged
 
     if keeper.rank:
-        return 0
+        return _kept(keeper)
     others = keeper.others()
     whole = joined(merged([*records, *others]), want)
     if keeper.save and whole is not records[0]:
         keeper.write(whole)
-    return tell(whole, want, colour, stream, quiet)
+    return tell(whole, want, colour, stream, quiet) or _kept(keeper)
+
+
+def _kept(keeper: Keeper) -> int:
+    if keeper.lost:
+        raise click.ClickException(keeper.lost)
+    return 0
