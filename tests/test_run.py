@@ -318,6 +318,22 @@ def test_a_record_that_cannot_be_written_in_the_end_loses_no_report(ends: str, c
     assert err.endswith("out/run.json: cannot be written: No such file or directory\n")
 
 
+@pytest.mark.parametrize(
+    ("text", "words", "said"),
+    [
+        ("", ("--check",), "`--check`"),
+        ("", ("--html=a.html",), "`--html`"),
+        ("", ("--save", "a.json"), ""),  # which may well be an option of the program
+        ("import sys\nsys.exit(3)", ("--lr", "1", "--step-over", "kernels"), "`--step-over`"),
+    ],
+)
+def test_an_option_of_ours_behind_the_program_is_told(text: str, words: tuple[str, ...], said: str):
+    Path("prog.py").write_text(text)
+    _, _, err = ran("-m", "syncguard", "run", "-q", "prog.py", *words)
+    told = f"syncguard: {said} was given to prog.py; options of `syncguard run` stand before the program\n"
+    assert err.endswith(told) if said else "syncguard:" not in err
+
+
 def test_a_folder_that_may_not_be_written_is_refused_before_anything_runs(monkeypatch):
     monkeypatch.setattr("os.access", lambda file, mode: False)
     with pytest.raises(click.ClickException, match=r"run\.json: cannot be written: permission denied"):
