@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 VERSION = 1
+COMMANDS = "What the program started by a command is not watched."  # a note
 
 
 class RecordError(Exception):

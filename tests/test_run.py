@@ -318,6 +318,15 @@ def test_a_record_that_cannot_be_written_in_the_end_loses_no_report(ends: str, c
     assert err.endswith("out/run.json: cannot be written: No such file or directory\n")
 
 
+@pytest.mark.parametrize(("seconds", "told"), [(1.2, True), (0, False)])
+def test_what_a_program_starts_by_a_command_is_said_not_to_be_watched(seconds: float, told: bool):
+    busy = f"import time\nwhile time.process_time() < {seconds}: pass"
+    Path("prog.py").write_text(f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {busy!r}])\n")
+    code, _, err = ran("-m", "syncguard", "run", "prog.py")
+    assert code == 0
+    assert ("by a command is not watched" in err) is ("as in `torchrun -m syncguard run" in err) is told
+
+
 @pytest.mark.parametrize(
     ("text", "words", "said"),
     [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from syncguard.record import Record, Static
+from syncguard.record import COMMANDS, Record, Static
 from syncguard.show.look import plural
 from syncguard.show.run.rows import (
     Row,
@@ -228,6 +228,8 @@ def advice(record: Record) -> str:
     if not found:
         if record.ended.startswith("exception ModuleNotFoundError"):
             return "A program runs in the environment of SyncGuard: install it in the one that has what is imported."
+        if COMMANDS in record.notes:
+            return "Let what it starts run SyncGuard in its turn, as in `torchrun -m syncguard run train.py`."
         if ending(record):
             return "Let the program run to its end, so that a clean result means something."
         if not machine.torch:
