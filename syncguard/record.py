@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 VERSION = 1
+COMMANDS = "What the program started by a command is not watched."  # a note
 
 
 class RecordError(Exception):
@@ -105,6 +106,7 @@ class Static(msgspec.Struct, frozen=True, omit_defaults=True):
     message: str
     verdict: str  # confirmed | false-alarm | untested
     waits: tuple[int, ...] = ()
+    confidence: str = "likely"  # certain | likely | possible: what is only possible `check` shows where it is asked to
 
 
 class Versioned(msgspec.Struct, frozen=True):

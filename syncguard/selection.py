@@ -71,7 +71,7 @@ def selection(config: Config, rules: Iterable[Rule]) -> Selection:
 
     chosen = codes(config.select, "select") if config.select else frozenset(r.code for r in rules if r.default)
     chosen |= codes(config.extend_select, "extend-select") | frozenset(CODES)
-    ignored = tuple((_files(pattern), codes(words, "per-file-ignores")) for pattern, words in config.per_file_ignores)
+    ignored = tuple((files_of(pattern), codes(words, "per-file-ignores")) for pattern, words in config.per_file_ignores)
     chosen -= codes(config.ignore, "ignore")
     return Selection(chosen, HEATS[config.heat], CONFIDENCES[config.confidence], config.root, ignored)
 
@@ -98,7 +98,7 @@ def expand(word: str, rules: Iterable[Rule]) -> frozenset[str]:
     return frozenset(rule.code for rule in rules if word == rule.name or (begins and rule.code.startswith(word)))
 
 
-def _files(pattern: str) -> Callable[[str], bool]:
+def files_of(pattern: str) -> Callable[[str], bool]:
     """The files of one pattern; with `!` before it, all others."""
     if pattern.startswith("!"):
         matches = matcher((pattern[1:],))

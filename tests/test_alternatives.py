@@ -55,7 +55,7 @@ SETS = "    def use(self):\n            self.exact = True\n"
         ("if self.plain", "if self.exact", []),
     ],
 )  # fmt: skip
-def test_each_but_the_first(first: str, then: str, expected: list[str]) -> None:
+def test_a_flag_that_is_asked_after_another_is_named(first: str, then: str, expected: list[str]) -> None:
     assert told(first, then) == [expected]
 
 

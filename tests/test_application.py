@@ -51,7 +51,7 @@ def test_what_nothing_names_is_dead(asked, core, more):
 
 
 @ASKED
-def test_it_says_why(asked):
+def test_what_nothing_names_says_so_in_its_path(asked):
     finding = found({**HERE, "models/core.py": NET}, asked)["models/core.py"]
     assert [fact.text for fact in finding.hot_path] == ["nothing in its project names `Net`"]
 

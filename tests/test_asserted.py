@@ -38,5 +38,5 @@ def test_what_is_asserted_to_be_on_the_host_waits_for_nothing(asserted: str) -> 
         "if deep:\n        assert x.is_cpu",
     ],
 )
-def test_else_it_waits(asserted: str) -> None:
+def test_what_asserts_no_host_waits(asserted: str) -> None:
     assert codes(READS.format(asserted=asserted)) == ["SG201"]

@@ -33,7 +33,7 @@ WAITS = "if (x > 0).any():\n            x = x[x > 1]\n        "
         "return torch.arange(4) + x",
     ],
 )
-def test_it_is_on_the_host(body: str) -> None:
+def test_what_is_computed_with_a_tensor_of_the_host_is_on_the_host(body: str) -> None:
     assert codes(f"def f(x: Tensor):\n        {WAITS}{body}\n", HEAD) == []
 
 
@@ -54,7 +54,7 @@ def test_it_is_on_the_host(body: str) -> None:
         "return labels.kept + x",  # who made them may have moved them
     ],
 )
-def test_nothing_is_told(body: str) -> None:
+def test_what_may_be_on_the_device_shows_no_place(body: str) -> None:
     found = codes(f"def f(x: Tensor, y: Tensor, size, labels: Labels):\n        {WAITS}{body}\n", HEAD)
     assert found[:2] == ["SG204", "SG102"]
 

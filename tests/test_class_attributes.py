@@ -31,11 +31,11 @@ HELD = [("torch.arange(x.shape[1], device=x.device)", ["SG204"]), ("torch.arange
 
 
 @pytest.mark.parametrize(("held", "expected"), HELD)
-def test_in_one_file(held: str, expected: list[str]) -> None:
+def test_an_attribute_of_a_class_is_known_in_its_own_file(held: str, expected: list[str]) -> None:
     assert codes(f"import torch\n{SHARED}{SET.format(held=held)}{NET}") == expected
 
 
-def test_in_three(tmp_path: Path) -> None:
+def test_an_attribute_of_a_class_is_known_through_three_files(tmp_path: Path) -> None:
     held, expected = HELD[0]
     imports = "import torch\nfrom .shared import Context\n"
     files = {

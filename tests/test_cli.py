@@ -241,7 +241,7 @@ def test_configuration(ran):
         (["check", "--nope"], "No such option '--nope'"),
         (["check", "-o", "xml"], "there is no format 'xml'; choose from full, concise"),
         (["check", "-o", "full", "-o", "json"], "only one format can go to standard output"),
-        (["check", "-o", "json:no/where.json"], "no/where.json: cannot be written: No such file or directory"),
+        (["check", "-o", "json:no/where.json"], "no/where.json: cannot be written: there is no such folder"),
         (["check", "--config", "gone.toml"], "gone.toml"),
         (["check", "--jobs", "-1"], "-1 is not in the range x>=0"),
         (["check", "--unsafe-fixes"], "--unsafe-fixes goes with --fix"),

@@ -115,7 +115,7 @@ def test_what_is_foreign_is_not_read(kept):
     assert kept.get("x") is None
 
 
-def test_it_stays_within_bounds(kept, monkeypatch):
+def test_the_cores_on_disk_stay_within_bounds(kept, monkeypatch):
     monkeypatch.setattr(cores, "LARGEST", 4000)
     for number in range(60):
         kept.put(f"{number:02}", lowered(f"x = {number}\n"))

@@ -273,7 +273,7 @@ def test_a_stream_that_waits_for_another_still_waits_in_the_replay() -> None:
     assert replay(trace, [0]).device_us == pytest.approx(600)
 
 
-def test_nothing_is_an_answer() -> None:
+def test_an_empty_trace_costs_nothing() -> None:
     empty = Trace()
     assert (bubbles(empty), costs(empty), what_ifs(empty), idle_time(empty)) == ((), (), (), 0.0)
     assert replay(empty).device_us == 0.0

@@ -27,7 +27,7 @@ WAITS = "if (x > 0).any():\n            x = x[x > 1]\n        "
         "for part in x:\n            more.append(part.numpy())",
     ],
 )
-def test_it_is_on_the_host(body: str) -> None:
+def test_what_an_array_is_made_of_is_on_the_host(body: str) -> None:
     assert codes(f"def f(x: Tensor, y: Tensor, more):\n        {WAITS}{body}\n", HEAD) == []
 
 
@@ -46,7 +46,7 @@ def test_it_is_on_the_host(body: str) -> None:
         "return [one.numpy() for one in more]",
     ],
 )
-def test_nothing_is_told(body: str) -> None:
+def test_what_may_be_copied_or_skipped_shows_no_place(body: str) -> None:
     found = codes(f"def f(x: Tensor, y: Tensor, more):\n        {WAITS}{body}\n", HEAD)
     assert found[:2] == ["SG204", "SG102"]
 

@@ -147,7 +147,7 @@ def test_what_is_traced_runs_once(given: str, heat: str) -> None:
         ("decode", "unknown"),
     ],
 )
-def test_hooks_and_names(name: str, heat: str) -> None:
+def test_a_function_is_as_warm_as_its_name_says(name: str, heat: str) -> None:
     text = """
         class Hooks:
             def {}(self, x: torch.Tensor):

@@ -61,7 +61,7 @@ def is_told_again(top: Path, monkeypatch: pytest.MonkeyPatch) -> bool:
     return not asked
 
 
-def test_it_is_told_again(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_all_files_say_is_told_again_where_nothing_changed(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [finding.heat for finding in told(top)] == ["amortized"]
     assert is_told_again(top, monkeypatch)
     assert [finding.heat for finding in told(top, heat="hot")] == []

@@ -50,5 +50,5 @@ def test_what_an_object_keeps_is_named_as_well() -> None:
         {"source": "x_size.unbind(0)"},  # is one
     ],
 )
-def test_others_may_be_tensors(settings: dict[str, str]) -> None:
+def test_what_is_not_named_as_a_size_may_be_a_tensor(settings: dict[str, str]) -> None:
     assert "SG108" in found(**settings)

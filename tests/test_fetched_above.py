@@ -78,7 +78,7 @@ def heats(body, where):
 
 
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
-def test_nothing_waits_for_it(body):
+def test_what_a_base_class_has_brought_to_the_host_is_not_waited_for(body):
     assert set(heats(body, "torch.device('cpu')").values()) <= {"cold"}
 
 

@@ -493,6 +493,15 @@ def test_what_a_loader_gives_is_copied_behind_the_hosts_back_only_if_it_pins():
     assert "only if the loader pins" in shown[0].message
 
 
+@pytest.mark.parametrize("pinned", ["True", "torch.cuda.is_available()"])
+def test_a_part_of_a_batch_that_is_pinned_is_copied_behind_the_hosts_back(pinned):
+    program = BATCHES.replace("{settings}", f", pin_memory={pinned}")
+    (fix,) = fixes(program, "pin-pair")
+    assert (fix.tier, fix.edits[0].text) == ("unsafe", ", non_blocking=True")
+    filled = program.replace("        model(x)", "        batch['x'][0] = 1\n        model(x)")
+    assert not fixes(filled, "pin-pair")
+
+
 def test_a_switch_is_no_data():
     """`pin_memory=...` made the list a tensor of booleans, and what it picked a mask."""
     body = (

@@ -47,7 +47,7 @@ def test_it_is_filled_in_there(value):
 @pytest.mark.parametrize("value", [*SAFE, *UNSAFE])
 @settings(deadline=None, max_examples=30)
 @given(rows=st.integers(0, 3), scale=st.floats(-4, 4, width=16), n=st.integers(1, 3), double=st.booleans())
-def test_it_is_the_same(value, rows, scale, n, double):
+def test_the_filled_tensor_has_the_same_values_and_dtype(value, rows, scale, n, double):
     if value in UNSAFE and not rows:
         return  # of no elements the dtype may be another, as the fix says
     dtype = torch.float64 if double else torch.float32
@@ -106,7 +106,7 @@ def test_of_no_elements_a_dtype_that_may_be_none_is_none():
         "torch.tensor([0.5] + [scale], device=x.device)",
     ],
 )
-def test_other_lists_are_sent(value):
+def test_lists_that_are_not_one_number_repeated_are_left(value):
     assert not fixes(f"{HEAD}{value}\n", "fill-on-device")
 
 

@@ -47,7 +47,7 @@ def test_what_is_needed_on_the_host_stays_there():
         ORDER + "    z = torch.zeros(6)\n    return z[i], z[i], x[i]\n",  # the host picks from what is there
     ],
 )
-def test_others_stay(body):
+def test_indices_of_one_tensor_masks_and_what_changes_stay(body):
     assert not fixes(HEAD + THERE + body, "index-once")
 
 

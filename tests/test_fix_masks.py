@@ -253,7 +253,7 @@ def test_places_that_were_looked_up_serve_again(lookup):
         "    x, m = x.reshape(2, 3), m.reshape(2, 3)\n    i = torch.where(m)[0]\n    a = x[m]\n",
     ],
 )
-def test_other_places_do_not(body):
+def test_places_of_another_mask_or_that_changed_do_not_serve(body):
     program = f"{LOOKED}{body}    return a, i\n"
     after = rewritten(program, unsafe=True) or program
     assert "x[i]" not in after

@@ -464,8 +464,8 @@ def test_every_format_goes_to_its_own_file_in_one_run(tmp_path, monkeypatch, cap
         (("-o", "json", "-o", "sarif"), "only one format can go to standard output"),
         (("-o", "gitlap"), "there is no format 'gitlap'"),
         (("-o", "json:"), "there is no format 'json:'"),
-        (("-o", "json:gone/a.json"), "gone/a.json: cannot be written: No such file or directory"),
-        (("-o", "json:."), ".: cannot be written: Is a directory"),
+        (("-o", "json:gone/a.json"), "gone/a.json: cannot be written: there is no such folder"),
+        (("-o", "json:."), ".: cannot be written: it is a folder"),
     ],
 )
 def test_outputs_that_cannot_be(tmp_path, monkeypatch, capsys, args, said):

@@ -34,7 +34,7 @@ def both(x: torch.Tensor, spare):
         ("x.sum()", ", marked(rows, 2)", ["SG302", "SG204"]),
     ],
 )
-def test_each_in_its_place(limit: str, more: str, found: list[str]) -> None:
+def test_star_arguments_are_told_each_in_its_place(limit: str, more: str, found: list[str]) -> None:
     assert codes(HEAD + MARK.format(limit=limit, more=more)) == found
 
 

@@ -54,13 +54,13 @@ def marked(text: str) -> set[int]:
     return {number for number, line in enumerate(text.split("\n"), 1) if "# waits" in line}
 
 
-def test_in_one_file() -> None:
+def test_instances_of_a_class_of_this_file_are_told_apart() -> None:
     text = "import torch\n" + METER.format(more="") + USE.format(more="") + NORMS
     assert {finding.site.line for finding in findings(text)} == marked(text)
 
 
 @pytest.mark.parametrize("use", [USE.format(more=""), USE.format(more="").partition("\n\n\ndef of_device")[0]])
-def test_in_two_files(tmp_path: Path, use: str) -> None:
+def test_instances_of_a_class_of_another_file_are_told_apart(tmp_path: Path, use: str) -> None:
     use = f"import torch\nfrom meters import Meter\n{use}"
     found = in_any_order(tmp_path, {"meters": METER.format(more=""), "use": use})
     assert {line for name, line, _ in found if name == "use.py"} == marked(use)

@@ -56,7 +56,7 @@ def test_what_is_given_by_name_is_kept_under_it(body: str) -> None:
         "self.held = parts",
     ],
 )
-def test_else_it_is_not(body: str) -> None:
+def test_what_is_not_kept_under_its_own_name_is_unknown(body: str) -> None:
     found = codes(body, "return 1 if self.scale > 0 else 0")
     assert "SG204" not in found
 

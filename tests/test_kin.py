@@ -51,7 +51,7 @@ def codes(folder: Path, statement: str) -> set[str]:
         ("print(plain)", "SG206"),
     ],
 )
-def test_its_instances_wait(tmp_path: Path, statement: str, code: str) -> None:
+def test_instances_of_a_tensor_class_wait(tmp_path: Path, statement: str, code: str) -> None:
     assert codes(tmp_path, statement) == {code}
 
 

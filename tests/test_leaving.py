@@ -65,7 +65,9 @@ READS = [(12, "SG203"), (15, "SG203")]
         ("n, **given", READS),
     ],
 )
-def test_where_the_call_says(tmp_path: Path, call: str, reads: list[tuple[int, str]]) -> None:
+def test_a_method_of_another_file_leaves_its_tensors_where_the_call_says(
+    tmp_path: Path, call: str, reads: list[tuple[int, str]]
+) -> None:
     assert found(tmp_path, call) == reads
 
 
@@ -79,7 +81,9 @@ def test_where_the_call_says(tmp_path: Path, call: str, reads: list[tuple[int, s
         ("print(self.clock.weights)", []),
     ],
 )
-def test_what_comes_between(tmp_path: Path, then: str, reads: list[tuple[int, str]]) -> None:
+def test_what_was_left_may_be_replaced_or_moved_before_it_is_read(
+    tmp_path: Path, then: str, reads: list[tuple[int, str]]
+) -> None:
     assert found(tmp_path, "n", then) == reads
 
 
@@ -94,7 +98,7 @@ def test_what_is_left_of_what_may_be_of_two_classes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("call", "reads"), [("n", []), ("n, device", ["SG203"]), ("n, device=x.device", ["SG203"])])
-def test_in_one_file(call: str, reads: list[str]) -> None:
+def test_a_method_of_this_file_leaves_its_tensors_where_the_call_says(call: str, reads: list[str]) -> None:
     text = f"""
     def run(clock: Clock, n: int, device, x: torch.Tensor):
         clock.start({call})

@@ -33,7 +33,7 @@ def test_a_list_of_truths_is_a_mask(call: str, data: str) -> None:
 @pytest.mark.parametrize(
     "data", ["[len(y) for y in xs]", "[True, n]", "[True, some]", "[y > 0 for y in some]", "some", "[]", "[x, True]"]
 )
-def test_another_list_is_not(data: str) -> None:
+def test_a_list_that_holds_more_than_truths_is_no_mask(data: str) -> None:
     assert "SG102" not in codes(f"return x[torch.tensor({data}, device=x.device)]")
 
 

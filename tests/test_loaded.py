@@ -30,7 +30,7 @@ from torchvision.io import read_image
         ("read_image(path)[0, 0].item()", []),
     ],
 )
-def test_where_it_is(read: str, found: list[str]) -> None:
+def test_what_is_loaded_is_where_the_call_says(read: str, found: list[str]) -> None:
     text = f"{HEAD}def f(path, device, small):\n    return {read}\n"
     assert codes(text, ignore=("SG301",) if "map_location" in read else ()) == found
 

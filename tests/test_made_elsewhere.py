@@ -75,7 +75,7 @@ def test_every_place_that_names_it_counts(made: str, expected: list[str]) -> Non
         ("", "if config.slow:\n            from .parts import Slow\n            self.inner = Slow()"),
     ],
 )
-def test_by_whatever_name(brings: str, made: str) -> None:
+def test_a_class_made_by_another_name_has_the_option_too(brings: str, made: str) -> None:
     assert options(made, brings)[1] == [SLOW]
     again = f"{brings}\nKINDS = [{made.rpartition('= ')[2].partition('(')[0]}]" if brings else ""
     assert options(made, again)[1] == ([] if brings else [SLOW])

@@ -38,7 +38,7 @@ def test_a_folder_around_the_package_tells_nothing():
 
 
 @pytest.mark.parametrize(("name", "waits"), [("get_musa_memory", False), ("get_muse_memory", True)])
-def test_so_is_a_function(name, waits):
+def test_a_function_named_for_another_device_waits_for_none(name, waits):
     assert bool(found({"reads.py": READS.replace("read(", f"{name}(")})) is waits
 
 
@@ -46,7 +46,7 @@ def test_so_is_a_function(name, waits):
     ("name", "waits"),
     [("CPUAttentionBackend", False), ("AscendReader", True), ("XPURunner", False), ("CPUOffloader", True)],
 )
-def test_so_is_a_class(name, waits):
+def test_a_class_named_for_another_device_waits_for_none(name, waits):
     method = READS.replace("def read(x", f"class {name}:\n    def read(self, x").replace("    return", "        return")
     assert bool(found({"reads.py": method})) is waits
 

@@ -148,7 +148,7 @@ def test_line_endings_encoding_and_permissions_stay(ran):
 WAITS = "import torch\n\n\ndef forward(x: torch.Tensor):\n    return x.item()\n"
 
 
-def test_what_is_said(ran):
+def test_the_diff_and_the_change_say_how_many_are_allowed(ran):
     Path("a.py").write_text(WAITS)
     Path("b.py").write_text(WAITS)
     code, out, err = ran(".", "--add-allow", REASON, "--diff")

@@ -66,7 +66,7 @@ def waits(folder: Path, body: str) -> list[tuple[str, int, str]]:
         ("print(made(None))", []),
     ],
 )
-def test_what_comes_back(tmp_path: Path, statement: str, found: list[str]) -> None:
+def test_what_a_call_gives_back_is_what_its_arguments_decide(tmp_path: Path, statement: str, found: list[str]) -> None:
     body = f"def f(rows: torch.Tensor):\n    for _ in range(3):\n        {statement}\n"
     assert [code for name, _, code in waits(tmp_path, body) if name == "use.py"] == found
 

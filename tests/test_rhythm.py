@@ -171,7 +171,7 @@ def fit(model, loader, optimizer, args, enough, total=100):
         "count += 1\n        if count > 1:\n            count = 0",
     ],
 )
-def test_now_and_then(test):
+def test_tests_that_hold_now_and_then_are_amortized(test):
     assert heats(test) == ["amortized"]
 
 
@@ -235,7 +235,7 @@ def test_a_setting_that_its_file_sets_anew(line: str, told: str) -> None:
         "count += 1\n        if count == args.print_freq:\n            count = 0",
     ],
 )
-def test_at_most_steps(test):
+def test_tests_that_may_hold_at_every_step_are_hot(test):
     assert heats(test) == ["hot"]
 
 

@@ -6,13 +6,20 @@ import json
 import os
 import py_compile
 import signal
+import stat
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
+import click
 import pytest
+from records import empty
 from running import ENVIRONMENT, ran, started
+
+from syncguard.cli.outcome import writable
+from syncguard.observe.ranks import write
+from syncguard.record import load, text
 
 STATE = """\
 import json, os, pickle, sys
@@ -299,6 +306,60 @@ def test_a_folder_that_is_gone_in_the_end_is_no_fault():
     assert code == 0
     assert "internal error" not in err
     assert Path("run.json").is_file()
+
+
+@pytest.mark.parametrize(("ends", "code"), [("", 2), ("sys.exit(4)", 4)])
+def test_a_record_that_cannot_be_written_in_the_end_loses_no_report(ends: str, code: int):
+    Path("prog.py").write_text(f"import shutil, sys\nshutil.rmtree('out')\n{ends}\n")
+    Path("out").mkdir()
+    found, _, err = ran("-m", "syncguard", "run", "--save", "out/run.json", "prog.py")
+    assert found == code
+    assert "did not import torch" in err
+    assert err.endswith("out/run.json: cannot be written: No such file or directory\n")
+
+
+@pytest.mark.parametrize(("seconds", "told"), [(1.2, True), (0, False)])
+def test_what_a_program_starts_by_a_command_is_said_not_to_be_watched(seconds: float, told: bool):
+    busy = f"import time\nwhile time.process_time() < {seconds}: pass"
+    Path("prog.py").write_text(f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {busy!r}])\n")
+    code, _, err = ran("-m", "syncguard", "run", "prog.py")
+    assert code == 0
+    assert ("by a command is not watched" in err) is ("as in `torchrun -m syncguard run" in err) is told
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "said"),
+    [
+        ("", ("--check",), "`--check`"),
+        ("", ("--html=a.html",), "`--html`"),
+        ("", ("--save", "a.json"), ""),  # which may well be an option of the program
+        ("import sys\nsys.exit(3)", ("--lr", "1", "--step-over", "kernels"), "`--step-over`"),
+    ],
+)
+def test_an_option_of_ours_behind_the_program_is_told(text: str, words: tuple[str, ...], said: str):
+    Path("prog.py").write_text(text)
+    _, _, err = ran("-m", "syncguard", "run", "-q", "prog.py", *words)
+    told = f"syncguard: {said} was given to prog.py; options of `syncguard run` stand before the program\n"
+    assert err.endswith(told) if said else "syncguard:" not in err
+
+
+def test_a_folder_that_may_not_be_written_is_refused_before_anything_runs(monkeypatch):
+    monkeypatch.setattr("os.access", lambda file, mode: False)
+    with pytest.raises(click.ClickException, match=r"run\.json: cannot be written: permission denied"):
+        writable("run.json")
+
+
+def test_a_pipe_is_written_into_and_a_link_is_followed(tmp_path):
+    os.mkfifo("pipe")
+    reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
+    Path("kept.json").touch()
+    Path("link.json").symlink_to("kept.json")
+    for name in ("pipe", "link.json"):
+        write(Path(name), empty())
+    assert load("link.json") == load("kept.json") == empty()
+    assert os.read(reader, 10**5) == text(empty())
+    assert stat.S_ISFIFO(os.stat("pipe").st_mode)
+    os.close(reader)
 
 
 def test_a_program_may_handle_signals_itself():

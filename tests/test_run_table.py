@@ -87,6 +87,20 @@ def test_a_run_without_waits():
     assert lines[-1].startswith("Nothing to remove here")
 
 
+def test_waits_outside_the_steps_are_counted_beside_those_in_them():
+    text = words.waiting(records.gpu())
+    assert text.endswith(
+        " Besides, it waits 2 times only in the first steps (1 line), 1 time outside the steps (1 line) and 3 times "
+        "where it is allowed (1 line)."
+    )
+    place = Place("train.py", 3, 5, 3, 9, "f", "    x[m]")
+    setup = tuple(Wait(msgspec.structs.replace(place, line=n), "op", "h", count=n) for n in (3, 4))
+    record = msgspec.structs.replace(records.empty(), waits=setup)
+    said = "The host waits in no step. It waits 7 times outside the steps (2 lines)."
+    assert words.waiting(record) == list(table.concise(record, Look()))[-1] == said
+    assert words.advice(record).startswith("Nothing to remove in the steps.")
+
+
 @pytest.mark.parametrize(
     ("machine", "head", "last"),
     [
@@ -102,6 +116,19 @@ def test_nothing_seen_is_not_taken_for_nothing_to_see(machine, head, last):
     lines = shown(msgspec.structs.replace(empty, machine=machine))
     assert lines[0].startswith(f"train.py on {head}")
     assert lines[-1].endswith(last)
+
+
+@pytest.mark.parametrize(
+    ("ended", "complete", "said"),
+    [
+        ("exception ModuleNotFoundError: No module named 'torch'", False, "install it in the one that has what"),
+        ("exception ValueError: x", False, "Let the program run to its end"),
+        ("exit 2", True, "Let the program run to its end"),
+        ("exit 0", True, "Nothing to remove here"),
+    ],
+)
+def test_a_program_that_failed_is_not_called_clean(ended, complete, said):
+    assert said in words.advice(msgspec.structs.replace(records.empty(), ended=ended, complete=complete))
 
 
 def test_the_concise_form_counts_and_tells_the_backward_pass():
@@ -196,6 +223,18 @@ def test_static_findings_that_are_no_waits_are_listed():
     assert "Of 6 static findings: 4 confirmed, 1 false alarm, 1 untested; besides, 1 missed alarm." in text
     assert "train.py:14 SG202" in text
     assert "loss.py:11 SG203" in text
+
+
+def test_what_is_only_possible_is_counted_apart():
+    record = records.gpu()
+    *others, untested, false = record.findings
+    doubted = (msgspec.structs.replace(one, confidence="possible") for one in (untested, false))
+    doubting = msgspec.structs.replace(record, findings=(*others, *doubted))
+    assert words.checked(doubting) == (
+        "Of 4 static findings: 4 confirmed; besides, 1 missed alarm. Of 2 that are only possible: 0 confirmed, "
+        "1 false alarm, 1 untested."
+    )
+    assert "train.py:14 SG202 (only possible) `state_dict` copies" in "\n".join(shown(doubting))
 
 
 @pytest.mark.parametrize("width", [60, 72, 99, 100, 120])

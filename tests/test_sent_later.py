@@ -124,6 +124,38 @@ def test_sizes_of_what_is_on_the_host_are_sent_all_the_same():
     assert found(files)["pkg/core.py"].heat == "unknown"
 
 
+AGENT = """
+import torch
+
+
+class Agent:
+    def __init__(self, device):
+        self.device = device
+        self.net = torch.nn.Linear(4, 2).to(device)
+
+    def act(self, seen):
+        x = torch.tensor(seen, dtype=torch.float32, device=self.device)
+        return self.net(x).argmax().item()
+"""
+PLAY = """
+import numpy as np
+import torch
+from .agent import Agent
+
+
+def play(steps):
+    agent = Agent("cuda" if torch.cuda.is_available() else "cpu")
+    for _ in range(steps):
+        agent.act(np.zeros(4))
+"""
+
+
+@pytest.mark.parametrize(("old", "new"), [("", ""), ("self.net(x).argmax().item()", "self.net(x)")])
+def test_what_is_built_of_it_is_where_it_is_asked_for_and_sent_there(old, new):
+    files = {"pkg/__init__.py": "", "pkg/agent.py": AGENT.replace(old, new), "pkg/play.py": PLAY}
+    assert found(files)["pkg/agent.py"].heat == "unknown"
+
+
 KEPT = """
 import torch
 from safetensors import safe_open

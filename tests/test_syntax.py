@@ -54,7 +54,7 @@ def since(*version: int) -> pytest.MarkDecorator:
         ("T = TypeVar('T')\ndef f(x: T): return int(x)", []),
     ],
 )
-def test_what_is_found(text: str, found: list[str]) -> None:
+def test_newer_syntax_is_read(text: str, found: list[str]) -> None:
     assert codes(text) == found
 
 

@@ -115,7 +115,7 @@ def test_a_call_of_a_wrapper_waits(found, statement, code, line):
         "mean = to_float(x.cpu().mean())  # syncguard: allow[SG202] the copy",
     ],
 )
-def test_other_calls_do_not(found, statement):
+def test_calls_of_what_is_no_mere_wrapper_are_not_told(found, statement):
     assert found(statement) == []
 
 

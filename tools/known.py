@@ -39,8 +39,8 @@ def sentences(parts: Parts) -> Iterator[str]:
         first = parts["doctor"].get("before")
         before = f" ({first} before it was corrected by that)" if first else ""
         yield (
-            f"the table of operations says of {alike} of {len(asked)} calls, made behind queued work, what the clock\n"
-            f"  found{before};"
+            f"of {len(asked)} calls that were made while the device had work to do, the table of operations says of\n"
+            f"  {alike} what the clock found: whether the host waits{before};"
         )
     runs = [one for one in results(parts, "libraries") if "said" in one]
     if runs:
@@ -48,7 +48,7 @@ def sentences(parts: Parts) -> Iterator[str]:
         every = both + sum(len(one["only_said"]) + len(one["only_found"]) for one in runs)
         yield (
             f"of {every:,} lines at which programs over transformers, diffusers, torchmetrics, torch_geometric\n"
-            f"  and others waited simulated or on the device, {both:,} waited in both ([which](docs/simulation.md));"
+            f"  and others waited, simulated or on the device, {both:,} waited in both ([which](docs/simulation.md));"
         )
     packages = [one for one in results(parts, "libraries") if "package" in one and "shown" in one]
     if packages:
@@ -56,8 +56,9 @@ def sentences(parts: Parts) -> Iterator[str]:
         shown, wrong = (sum(one["shown"][n] for one in packages) for n in (0, 1))
         yield (
             f"`check`, by reading alone, names {named:,} of the {waited:,} lines of these libraries that waited,\n"
-            f"  {unasked:,} unasked; of {shown:,} findings that it shows unasked at lines that ran, {shown - wrong:,}\n"
-            "  waited (it was mended where these runs showed it wrong: [before and after](docs/simulation.md));"
+            f"  {unasked:,} of them in its default report; of {shown:,} findings of that report at lines that ran,\n"
+            f"  {shown - wrong:,} waited (it was mended where these runs showed it wrong:\n"
+            "  [before and after](docs/simulation.md));"
         )
     pairs = [one for one in results(parts, "fixes") if one.get("after_held_ms") and one.get("before_held_ms")]
     if pairs:
@@ -65,9 +66,9 @@ def sentences(parts: Parts) -> Iterator[str]:
         times = [one["before_held_ms"] / one["after_held_ms"] for one in pairs]
         shorter, longer = sum(one > MORE for one in times), sum(one < 1 / MORE for one in times)
         yield (
-            f"{equal} of {len(pairs)} rewritten programs gave the same values and gradients; behind queued work,\n"
-            f"  {shorter} held the host for less time by more than a tenth, {longer} for more, the rest for as long,\n"
-            f"  and the median of all {statistics.median(times):.0f} times less;"
+            f"{equal} of {len(pairs)} programs gave the same values and gradients after they were rewritten; while\n"
+            f"  the device had work to do, {shorter} held the host for less time than before, by more than a\n"
+            f"  tenth, {longer} for more, the others as long: in the median {statistics.median(times):.0f} times less;"
         )
     loss, step = (story_page.by_size(results(parts, "story"), work).get(LARGEST, {}) for work in ("loss", "step"))
     if all("step_ms" in twins.get(twin, {}) for twins in (loss, step) for twin in story_page.TWINS):
@@ -76,7 +77,8 @@ def sentences(parts: Parts) -> Iterator[str]:
         whole = step["before"]["step_ms"] / step["after"]["step_ms"]
         yield (
             "the loss of the example above, of 256 images of 256 by 256, took "
-            f"{before['step_ms']:.3g} ms before and {after['step_ms']:.3g} ms after,\n"
-            f"  {faster:.1f} times as fast, and a whole training step {whole:.1f} times, most of it for the device\n"
-            f"  has less to do; a stopwatch that waits for nothing says {clock:.0f} times ([the story](docs/story.md))."
+            f"{before['step_ms']:.3g} ms before it was rewritten and\n"
+            f"  {after['step_ms']:.3g} ms after, and is {faster:.1f} times as fast; a whole training step is\n"
+            f"  {whole:.1f} times as fast, mostly because the device has less to do. A stopwatch that does not wait\n"
+            f"  for the device would say {clock:.0f} times ([the story](docs/story.md))."
         )

@@ -14,6 +14,7 @@ from syncguard.cli import fixing, known
 from syncguard.cli.common import Unchecked, colour_option, config_options, debug_option, look, refusing, write
 from syncguard.cli.fixing import Outcome, Wish, fix_options
 from syncguard.cli.known import Keep, baseline_options
+from syncguard.cli.outcome import writable
 from syncguard.cli.outputs import not_over, opened, outputs_of, tell
 from syncguard.config import KEYS, ConfigError
 from syncguard.show import counts
@@ -179,6 +180,7 @@ def check(
     """One check, from paths to exit code."""
     from syncguard import config
     from syncguard.read.source import lines_of
+    from syncguard.read.unmatched import unmatched
 
     if given["stdin_filename"] and "-" not in paths:
         raise click.UsageError("--stdin-filename needs the path -, which reads standard input.")
@@ -186,6 +188,8 @@ def check(
     options = {_key(name): value for name, value in given.items()} | {"cache": False if no_cache else None}
     for path in dict.fromkeys(paths):
         _there(path)
+    for item in outputs:
+        writable(item.file)
     with refusing():
         settings = config.load(paths, options, config_file or "", isolated)
         past = known.past(paths, settings, keep)
@@ -206,7 +210,8 @@ def check(
             style = look(choice, stream, lines=lines, allowed=show_allowed, baselined=show_baselined)
             tell(report, item.format, style, statistics, stream)
     unread = () if config_file or isolated else config.unread(paths)
-    for warning in (*unread, *report.warnings, *kept.warnings):
+    idle = unmatched(settings, paths, report.files, given["extend_exclude"] or ())
+    for warning in (*unread, *idle, *report.warnings, *kept.warnings):
         click.echo(f"syncguard: {warning}", err=True)
     people = any(item.format in PEOPLE and not item.file for item in outputs)
     if not quiet:

@@ -104,10 +104,15 @@ def apart(outputs: Sequence[str], inputs: Sequence[str]) -> None:
 
 def writable(file: str) -> None:
     """Refuse a file that cannot be written, before a program is run for hours."""
-    if file and not Path(file).absolute().parent.is_dir():
+    if not file:
+        return
+    folder = Path(file).absolute().parent
+    if not folder.is_dir():
         raise click.ClickException(f"{file}: cannot be written: there is no such folder")
-    if file and Path(file).is_dir():
+    if Path(file).is_dir():
         raise click.ClickException(f"{file}: cannot be written: it is a folder")
+    if not os.access(file if os.path.exists(file) else folder, os.W_OK):
+        raise click.ClickException(f"{file}: cannot be written: permission denied")
 
 
 def load(path: str) -> Record:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 FLAGS = ("-m", "-c")  # of Python, for what is no script
+RARE = ("--against", "--check", "--fail-on", "--html", "--static", "--step-over")  # that few programs have
 FAR = 1000  # beyond the descriptors that a program closes which becomes a daemon
 
 
@@ -129,11 +130,23 @@ def command(ctx: click.Context, /, colour: str, save: str, quiet: bool, **given:
             if not ended.code:
                 raise
             print(f"syncguard: {fault}", file=stream())
+        if late := _late(program):
+            which = "the program" if program.flag == "-c" else program.name
+            print(
+                f"syncguard: `{late}` was given to {which}; options of `syncguard run` stand before the program",
+                file=stream(),
+            )
     if ended.signal:
         die_of(ended.signal)
     elif broken:
         leave_with(ended.code or failed)
     return ended.code or failed
+
+
+def _late(program: Program) -> str:
+    """An option of ours that stands behind the program and so is given to it, as far as that looks like a mistake."""
+    given = [word.partition("=")[0] for word in program.arguments]
+    return next((word for word in given if word in RARE), "")
 
 
 @contextlib.contextmanager
@@ -212,9 +225,15 @@ def _outcome(
     from syncguard.compare.merge import merged
 
     if keeper.rank:
-        return 0
+        return _kept(keeper)
     others = keeper.others()
     whole = joined(merged([*records, *others]), want)
     if keeper.save and whole is not records[0]:
         keeper.write(whole)
-    return tell(whole, want, colour, stream, quiet)
+    return tell(whole, want, colour, stream, quiet) or _kept(keeper)
+
+
+def _kept(keeper: Keeper) -> int:
+    if keeper.lost:
+        raise click.ClickException(keeper.lost)
+    return 0

@@ -158,7 +158,8 @@ def _static(finding: Finding, waits: tuple[int, ...], record: Record, names: Nam
     source = text[site.line - 1] if 0 < site.line <= len(text) else ""
     path = os.path.realpath(site.path).removeprefix(os.path.realpath(record.folder) + os.sep)  # as those of waits
     place = Place(path, site.line, site.column, site.end_line, site.end_column, finding.function, source)
-    return Static(place, finding.code, finding.message, _verdict(finding, waits, record, lines), waits)
+    verdict = _verdict(finding, waits, record, lines)
+    return Static(place, finding.code, finding.message, verdict, waits, finding.confidence)
 
 
 def _verdict(finding: Finding, waits: tuple[int, ...], record: Record, lines: Lines) -> str:

@@ -25,7 +25,7 @@ from syncguard.observe.program import CannotRun, Ended, Program
 from syncguard.observe.recorder import Recorder, machine
 from syncguard.observe.steps import Hooks
 from syncguard.observe.watch import Mode, NoDevice, Watch
-from syncguard.record import Record
+from syncguard.record import COMMANDS, Record
 
 if TYPE_CHECKING:
     from syncguard.observe.children import Children
@@ -35,6 +35,7 @@ WARMUP = {"simulate": 1, "cuda": 3}
 # What the end of a program says where it lacked a module or a compiler that is only there with a GPU.
 LACKS = ("ModuleNotFoundError", "ImportError", "libcuda", "active driver", "CUDA_HOME", "NVIDIA driver")
 STEP_OVER = "What only runs on a GPU (a CUDA extension, a Triton kernel) can be skipped: `--step-over NAME`."
+LONG = 1.0  # seconds of computing: what only asks the system something takes less
 
 
 class Wishes(NamedTuple):
@@ -175,6 +176,12 @@ class Session:
         children.wishes = self.wishes._replace(device=watch.mode)
         self._undo.enter_context(children)
 
+    def only_commands(self) -> bool:
+        """Whether the program has others run by commands, which nobody watches, and no process of its own."""
+        apart = self.spawned is None or self.spawned.folder is None
+        spent = os.times()
+        return self.folder is None and apart and spent.children_user + spent.children_system > LONG
+
     def record(self, ended: Ended) -> Record:
         """What was seen until now."""
         mode = self.watch.mode if self.watch else self.wishes.device
@@ -184,6 +191,8 @@ class Session:
             self.recorder.notes.append(STEP_OVER)
         measured = self.watch.measured() if self.watch else None
         device, used = (self.watch.name, self.watch.used) if self.watch else ("", False)
+        if not used and self.only_commands():
+            self.recorder.notes.append(COMMANDS)
         executed = self.lines.executed()
         self.recorder.notes += [note for note in self.lines.notes if note not in self.recorder.notes]
         found = self.recorder.record(machine(mode, device, used), ended.said, ended.complete, executed, measured)

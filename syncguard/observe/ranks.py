@@ -31,6 +31,7 @@ class Keeper:
 
     def __init__(self, save: str = "") -> None:
         self.save = Path(save).absolute() if save else None
+        self.lost = ""  # why the file that the user named has no record
         self.rank, self.world = rank_and_world()
         self.started, self.pid = time.time(), os.getpid()
         # Without a file that all nodes may share, only the ranks of this node can meet.
@@ -57,14 +58,20 @@ class Keeper:
     def keep(self, record: Record) -> None:
         """Write the record of this rank; what is there is replaced at once or not at all."""
         if self.save:
-            write(self.file(self.rank) if self.world > 1 else self.save, record)
+            self._save(self.file(self.rank) if self.world > 1 else self.save, record)
         elif self.meets and self._meeting().is_dir():  # else rank 0 has gone, and nobody asks any more
             write(self.file(self.rank), record)
 
     def write(self, record: Record) -> None:
         """Write the final record to the file that the user named."""
         assert self.save is not None
-        write(self.save, record)
+        self._save(self.save, record)
+
+    def _save(self, file: Path, record: Record) -> None:
+        try:
+            write(file, record)
+        except OSError as fault:  # the report can still be shown
+            self.lost = f"{file}: cannot be written: {fault.strerror or fault}"
 
     def others(self, patience: float = PATIENCE) -> tuple[Record, ...]:
         """What the other ranks have left, for rank 0; it waits for them a little."""
@@ -153,5 +160,8 @@ def _lives(pid: int) -> bool:
 
 
 def write(path: Path, record: Record) -> None:
-    """Write a record, replacing what is there at once or not at all."""
-    atomic.write(path, records.text(record))
+    """Write a record, replacing what is there at once or not at all; what is no file, a pipe say, is written into."""
+    if path.exists() and not path.is_file():
+        path.write_bytes(records.text(record))
+    else:
+        atomic.write(path.resolve(), records.text(record))

@@ -45,6 +45,12 @@ def find(paths: Sequence[str], config: Config) -> Found:
     return Found(tuple(files.values()), tuple(dict.fromkeys(notes)))
 
 
+def ignored(path: str, root: str) -> bool:
+    """Whether the .gitignore of a folder ignores such a path in it, were it there."""
+    inside = path.strip("/") + "/"
+    return any(ignores.verdict(inside) for ignores in _ignores(os.path.join(root, ".gitignore"), root))
+
+
 class _Rules(msgspec.Struct, frozen=True):
     """What a walk leaves out: names, patterns relative to the configuration's folder, and .gitignore."""
 

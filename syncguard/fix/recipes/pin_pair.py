@@ -30,10 +30,12 @@ def rewrite(node: cst.CSTNode, finding: Finding, region: Region, known: Known) -
         source = node.func.value
         if finding.code == "SG301":
             return handed(node, source, region, known)
-        if not isinstance(source, cst.Name) or refilled(source, region):
+        name = root(source)
+        uses = reads(region, region.scope(node), name)[:1] if name and known.pure(source) else []
+        if not uses or any(refilled(use, region) for use in uses):
             return None
         edit = told(node, "non_blocking", "True", region)
-        what, other = f"`{source.value}`", ""
+        what, other = f"`{name}`", ""
         if isinstance(known.value(source), Unknown):
             other = f", and `{node.func.attr.value}` of what is no tensor must take `non_blocking`"
     if edit is None:

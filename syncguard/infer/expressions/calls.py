@@ -40,7 +40,7 @@ from syncguard.infer.expressions.named import name_given
 from syncguard.infer.functions import promises
 from syncguard.infer.functions.parameters import by_class
 from syncguard.infer.operations.apply import apply
-from syncguard.infer.operations.arguments import is_true
+from syncguard.infer.operations.arguments import pins
 from syncguard.infer.operations.kin import from_tensors, made_of
 from syncguard.infer.routine import Frame
 from syncguard.read import core
@@ -334,7 +334,7 @@ def iterate(of: Instance, at: At, frame: Frame) -> Value:
             return made
         if world.default_device == "assumed":
             return Unknown(frame.why("made batch", at))
-        pinned = is_true(of.settings.get("pin_memory"))
+        pinned = pins(of.settings.get("pin_memory"))
         return Unknown(batch=frame.why("pinned batch" if pinned else "batch", at))
     inside = containers.modules_in(of, frame)
     if type(inside) is Seq and containers.tells(inside.element):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.values import UNKNOWN, Call, Instance
 from syncguard.infer.expressions import calls
-from syncguard.infer.operations.arguments import is_true
+from syncguard.infer.operations.arguments import pins
 from syncguard.infer.routine import Frame
 from syncguard.read.core import At, Node
 from syncguard.read.tags import CALL, CONST, FUNCTION, NAME
@@ -27,7 +27,7 @@ def collated(loader: Instance, at: At, frame: Frame) -> Instance | None:
         return None
     if not any(_moves(found.info, name) for name in frame.world.places.tables["manners"]["moves"]):
         return None
-    if found.info.find("pin_memory") is not None and not is_true(loader.settings.get("pin_memory")):
+    if found.info.find("pin_memory") is not None and not pins(loader.settings.get("pin_memory")):
         frame.home.moves_batches = True
     return Instance(found.info, found.name, "host", found.settings)
 

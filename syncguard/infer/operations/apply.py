@@ -24,7 +24,7 @@ from syncguard.infer.domain.within import inside
 from syncguard.infer.moved_once import moved_once
 from syncguard.infer.operations.arguments import Arguments, as_if_tensor
 from syncguard.infer.operations.conditions import sureness
-from syncguard.infer.operations.devices import kept_on_host
+from syncguard.infer.operations.devices import kept_on_host, place_asked
 from syncguard.infer.operations.indices import index_parts, picks_from_host
 from syncguard.infer.operations.kin import as_tensor
 from syncguard.infer.operations.placed import asked_before, place_given, placed_by
@@ -148,10 +148,10 @@ def _put(result: Value, placing: list[Tensor]) -> bool:
 
 def _on_host(made: Tensor, args: list[Value], arguments: Arguments, frame: Frame) -> bool:
     """Whether what is made of no tensor that is known is on the host: in a function of the host, or of what was put
-    there."""
+    there, unless it is asked for elsewhere."""
     if frame.routine.host and arguments.default_device == "host" and arguments.get("device") is None:
         return True
-    return made.device == "assumed" and any(map(fetched, args))
+    return made.device == "assumed" and any(map(fetched, args)) and not place_asked(arguments)
 
 
 def _data(op: Op, arguments: Arguments, tensors: list[Tensor]) -> list[Tensor]:

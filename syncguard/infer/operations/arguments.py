@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from syncguard.infer.domain.contents import without
 from syncguard.infer.domain.sureness import number_sureness
-from syncguard.infer.domain.values import Const, Instance, Seq, Tensor, Value, is_array, options
+from syncguard.infer.domain.values import Const, Host, Instance, Seq, Tensor, Value, is_array, options
 
 
 class Arguments:
@@ -89,6 +89,11 @@ def may_be_true(value: Value | None) -> bool:
 
 def is_true(value: Value | None) -> bool:
     return type(value) is Const and value.value is True
+
+
+def pins(value: Value | None) -> bool:
+    """Whether a loader pins wherever it matters: it is told so, or what is computed: `torch.cuda.is_available()`."""
+    return is_true(value) or (type(value) is Host and value.kind == "bool")
 
 
 def is_false(value: Value) -> bool:

@@ -23,6 +23,7 @@ from syncguard.read.walk import around, walk
 
 Rests = dict[tuple[int, int], tuple[str, ...]]
 MOST: Final = 2  # parameters of a function that are tried
+SENT: Final = "host-data"  # waits for what is on the host: that it is there is no reason not to
 
 
 def rests_of(
@@ -47,7 +48,8 @@ def rests_of(
         for one in routine.sightings.values():
             at = site(home.path, one.at, text_of(home.path))
             place = at.line, at.column
-            for name in _candidates(one, node, routine, world) if one.sure >= LIKELY and place in told else ():
+            asks = one.sure >= LIKELY and one.hazard != SENT and place in told
+            for name in _candidates(one, node, routine, world) if asks else ():
                 tried.setdefault(name, []).append((one, place))
         for name in [one for one in tried if known is None or one in known][:MOST]:
             left = _left_on_host(name, routine, node, world)

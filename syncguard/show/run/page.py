@@ -180,9 +180,10 @@ def _what(wait: Wait) -> str:
 
 def _finding(finding: Static, record: Record) -> dict[str, Any]:
     verdict = finding.verdict.replace("-", " ")
+    message = f"{'only possible: ' if finding.confidence == 'possible' else ''}{finding.message}"
     return {
         "where": brief(finding.place), "sort": f"{finding.place.path}:{finding.place.line:09}",
-        "code": finding.code, "verdict": verdict, "tone": TONES.get(verdict, ""), "message": printable(finding.message),
+        "code": finding.code, "verdict": verdict, "tone": TONES.get(verdict, ""), "message": printable(message),
         "link": str(finding.waits[0]) if finding.waits else "",
     }  # fmt: skip
 

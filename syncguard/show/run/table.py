@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from syncguard.record import Record
+from syncguard.record import Record, Static
 from syncguard.show.look import Look, plural, printable, width_of, wrapped
 from syncguard.show.run import words
 from syncguard.show.run.rows import (
@@ -64,7 +64,7 @@ def render(record: Record, look: Look) -> Iterator[str]:
         yield from _said(told, look)
     for verdict, title in TITLES.items():
         findings = words.of_verdict(record, verdict)
-        yield from _list(title, [f"{where(f.place)} {f.code} {f.message}" for f in findings], look)
+        yield from _list(title, [_finding(finding) for finding in findings], look)
     yield from _list("Not seen", words.unseen(record), look)
     yield ""
     yield from _said(words.advice(record), look)
@@ -95,6 +95,11 @@ def concise(record: Record, look: Look) -> Iterator[str]:
 
 def _what(row: Row) -> str:
     return printable(f"`{span(row.place)}`" if row.place.source else f"`{row.wait.op}`")
+
+
+def _finding(finding: Static) -> str:
+    doubted = " (only possible)" if finding.confidence == "possible" else ""
+    return f"{where(finding.place)} {finding.code}{doubted} {finding.message}"
 
 
 def _said(text: str, look: Look, style: str = "") -> Iterator[str]:

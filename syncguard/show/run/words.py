@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from syncguard.record import Record, Static
+from syncguard.record import COMMANDS, Record, Static
 from syncguard.show.look import plural
 from syncguard.show.run.rows import (
     Row,
@@ -25,7 +25,7 @@ NAMED = 3  # lines that a sentence names before it only counts
 LITTLE = 0.01  # of the step: not worth a line
 BUSY = 0.05  # of the step: all waits together save less
 FULL = 0.9  # of the time: the device works all the time
-
+OUTSIDE = {"first": "only in the first steps", "setup": "outside the steps", "allowed": "where it is allowed"}
 
 TEXT = 40  # characters of a program that was given as a text
 
@@ -83,17 +83,28 @@ def _measured(record: Record, took: float | None) -> Iterator[str]:
 
 def waiting(record: Record) -> str:
     """How often the host waits, at how many lines."""
-    found = [row for row in rows(record) if row.group in ("step", "run")]
+    others = _outside(record)
+    return " ".join(
+        [_within(record), *([f"{'Besides, it' if _counted(record) else 'It'} waits {others}."] if others else [])]
+    )
+
+
+def _counted(record: Record) -> list[Row]:
+    return [row for row in rows(record) if row.group in ("step", "run")]
+
+
+def _within(record: Record) -> str:
+    """The same of the steps; of the whole run where there are none."""
+    found = _counted(record)
     often = sum(row.often for row in found)
     if not found:
         if not record.machine.used and not record.waits:
             return "Nothing was on the device, so nothing waited for it."
         others = len(record.waits)
         return "The host waits in no step." if record.steps.counted and others else "The host never waits."
-    lines = len({where(row.place) for row in found})
     span = "a step" if record.steps.counted else "in all"
     counted = plural(int(often), "time") if often == round(often) else f"{number(often)} times"
-    text = f"The host waits {counted} {span}, at {plural(lines, 'line')}"
+    text = f"The host waits {counted} {span}, at {_lines(found)}"
     most, took = together(record), step_ms(record)
     if most is None:
         return f"{text}."
@@ -101,6 +112,19 @@ def waiting(record: Record) -> str:
         return f"{text}; without them all a step would be {milliseconds(max(most.saved_ms, 0.0))} shorter."
     share = f" ({most.saved_ms / took:.0%})" if took else ""
     return f"{text}; without them all a step would be {milliseconds(most.saved_ms)} shorter{share}."
+
+
+def _outside(record: Record) -> str:
+    """How often it waits where that counts for no step: nothing where it does not."""
+    said = []
+    for group, moment in OUTSIDE.items():
+        if found := [row for row in rows(record) if row.group == group]:
+            said.append(f"{plural(sum(row.wait.count for row in found), 'time')} {moment} ({_lines(found)})")
+    return " and ".join(filter(None, (", ".join(said[:-1]), *said[-1:])))
+
+
+def _lines(found: Sequence[Row]) -> str:
+    return plural(len({where(row.place) for row in found}), "line")
 
 
 def ending(record: Record) -> str:
@@ -161,21 +185,33 @@ def names(record: Record, waits: Sequence[int]) -> str:
 
 
 def checked(record: Record) -> str:
-    """What became of the static findings, and how many waits none of them told; nothing where none were joined."""
-    verdicts = Counter(finding.verdict for finding in record.findings)
+    """What became of the static findings, and how many waits none of them told; nothing where none were joined. What is
+    only possible counts apart: `check` shows it where it is asked to."""
     missed = sum(wait.static == "missed-alarm" for wait in record.waits)
-    if not verdicts and not any(wait.static for wait in record.waits):
+    if not record.findings and not any(wait.static for wait in record.waits):
         return ""
-    nouns = {"confirmed": "{} confirmed", "false-alarm": "{} false alarm{s}", "untested": "{} untested"}
-    parts = [
-        text.format(f"{verdicts[key]:,}", s="" if verdicts[key] == 1 else "s") for key, text in nouns.items()
-        if verdicts[key] or key == "confirmed"
-    ]  # fmt: skip
+    sure = [finding for finding in record.findings if finding.confidence != "possible"]
+    doubted = [finding for finding in record.findings if finding.confidence == "possible"]
     besides = f"; besides, {plural(missed, 'missed alarm')}" if missed else ""
+    said = [f"Of {plural(len(sure), 'static finding')}: {_verdicts(sure)}{besides}."]
+    if doubted:
+        said.append(
+            f"Of {len(doubted):,} that {'is' if len(doubted) == 1 else 'are'} only possible: {_verdicts(doubted)}."
+        )
     untold = sum(wait.static.startswith("depends-on-") for wait in record.waits)
-    depend = "waits depend" if untold > 1 else "wait depends"
-    more = f" {untold:,} {depend} on sizes or layouts, which `check` does not read." if untold else ""
-    return f"Of {plural(len(record.findings), 'static finding')}: {', '.join(parts)}{besides}.{more}"
+    if untold:
+        depend = "waits depend" if untold > 1 else "wait depends"
+        said.append(f"{untold:,} {depend} on sizes or layouts, which `check` does not read.")
+    return " ".join(said)
+
+
+def _verdicts(findings: Sequence[Static]) -> str:
+    found = Counter(finding.verdict for finding in findings)
+    nouns = {"confirmed": "{} confirmed", "false-alarm": "{} false alarm{s}", "untested": "{} untested"}
+    return ", ".join(
+        text.format(f"{found[key]:,}", s="" if found[key] == 1 else "s") for key, text in nouns.items()
+        if found[key] or key == "confirmed"
+    )  # fmt: skip
 
 
 def of_verdict(record: Record, verdict: str) -> tuple[Static, ...]:
@@ -190,13 +226,18 @@ def advice(record: Record) -> str:
     found = [row for row in rows(record) if row.group in ("step", "run")]
     found.sort(key=lambda row: (not row.place.path, row.wait.verdict == "gpu-bound"))
     if not found:
-        if not record.complete:
+        if record.ended.startswith("exception ModuleNotFoundError"):
+            return "A program runs in the environment of SyncGuard: install it in the one that has what is imported."
+        if COMMANDS in record.notes:
+            return "Let what it starts run SyncGuard in its turn, as in `torchrun -m syncguard run train.py`."
+        if ending(record):
             return "Let the program run to its end, so that a clean result means something."
         if not machine.torch:
             return "Run a program that imports torch."
         if not machine.used and not (machine.mode == "cuda" and machine.device):
             return "Let the program put its tensors on the device: no tensor was there, so nothing could wait."
-        return "Nothing to remove here. `--budget 0` keeps it so in CI."
+        place = "in the steps" if record.waits else "here"
+        return f"Nothing to remove {place}. `--budget 0` keeps it so in CI."
     if machine.mode == "simulate":
         return f"{_begin(found[0])} Where there is a GPU, run it there to see what each wait costs."
     best, took = first_choice(record), step_ms(record)
