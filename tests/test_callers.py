@@ -427,6 +427,11 @@ OF_DEVICE = "Schedule(9, 'cuda')"
         ("OnHost(9)", "Sampler(made).sample(x)", []),
         ("Steps()", "Sampler(made).sample(x)", []),
         (OF_DEVICE, "x[Sampler(made).told() > 3]", [("p/net.py", 9)]),
+        ("Sampler(Schedule(9, 'cuda')), Sampler(Steps())", "made[1].sample(x)", []),
+        ("Sampler(Schedule(9, 'cuda')), Sampler(Steps())", "made[0].sample(x)", [("p/ops.py", 16)]),
+        ("Sampler(Schedule(9)), Sampler(Schedule(9, 'cuda'))", "made[0].sample(x)", []),
+        ("Sampler(Schedule(9)), Sampler(Schedule(9, 'cuda'))", "made[1].sample(x)", [("p/ops.py", 16)]),
+        ("Sampler(Schedule(9, 'cuda')) if self.training else Sampler(Steps())", "made.sample(x)", [("p/ops.py", 16)]),
     ],
 )
 def test_what_a_method_of_an_object_gives_that_is_passed(project, made, called, found):

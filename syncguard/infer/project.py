@@ -8,7 +8,15 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from syncguard.infer.classes import ClassInfo, class_of
-from syncguard.infer.domain.contents import any_on_device, held_there, holds_tensor, is_object, there
+from syncguard.infer.domain.contents import (
+    any_on_device,
+    held_there,
+    holds_object,
+    holds_tensor,
+    is_object,
+    made_with,
+    there,
+)
 from syncguard.infer.domain.lattice import join_all, pooled, same
 from syncguard.infer.domain.values import (
     NONE,
@@ -59,11 +67,11 @@ RUNS: Final = 6  # runs of one routine before its facts are taken as settled
 sys.setrecursionlimit(max(sys.getrecursionlimit(), 20_000))
 
 
-def _may_tell(value: Value) -> bool:
+def _may_tell(value: Value, at_host: bool) -> bool:
     """Whether what an object is made with tells what it holds: another object, or a device that is not the host."""
     if type(value) is Host and value.kind.startswith("device:"):  # that of a tensor
-        return not names_host(value)
-    return is_object(value) or (names_one(value) and not names_host(value))
+        return not (at_host or names_host(value))
+    return holds_object(value) or (not at_host and names_one(value) and not names_host(value))
 
 
 class World(Sharing):
@@ -244,7 +252,8 @@ class World(Sharing):
                 told_of = learnt.given(routine, sure, named, receiver is not None, frame.several != at)
                 if learnt.learn(routine, told_of, frame) | leaning.note(routine, told_of, False, None, frame):
                     self.look_again((routine,))
-            found = self.outcome(routine, handed, frame, class_of(receiver), at)
+            mine = receiver.settings if type(receiver) is Instance and receiver.info is not None else None
+            found = self.outcome(routine, handed, frame, class_of(receiver), at, mine)
             passed = [*args, *keywords.values()]
             if self.waits:
                 wrappers.tell(self.waits, routine, passed, at, frame)
@@ -274,10 +283,11 @@ class World(Sharing):
             if info.home.own:
                 self.call(member[0].routine, instance, args, keywords, at, frame)
             elif frame.home.own and (
-                any_on_device(passed) or (not (info.is_module or at_host) and any(map(_may_tell, passed)))
+                any_on_device(passed) or (not info.is_module and any(_may_tell(value, at_host) for value in passed))
             ):
                 routine = member[0].routine
                 self.outcome(routine, learnt.given(routine, [instance, *args], keywords, True), frame, info, at)
+                return instance if info.is_module else made_with(instance, self.made_with)
             return instance
         for name, value in [*zip(info.fields(), args, strict=False), *keywords.items()]:
             declared = info.find(name)

@@ -78,6 +78,7 @@ class Routine:
         "host",
         "hosting",
         "inner",
+        "kept",
         "kernel",
         "left",
         "made",
@@ -133,6 +134,7 @@ class Routine:
         self.running = False
         self.aside = False  # whether it is run for one call alone
         self.actual: ClassInfo | None = None  # the receiver's own class, while an interface is run for it
+        self.kept: Env = {}  # what that was made with and keeps, as long
         self.contexts: dict[object, Told] = {}  # of an interface
         self.asks: Asks = {}  # the functions of other files that it calls, with what it gives them
         self.pays: dict[object, tuple[Sighting, ...]] = {}  # of a thin interface: the waits of every call, likewise
@@ -169,6 +171,7 @@ class Routine:
         self.vague, self.pairs, self.made = set(), {}, {}
         self.contexts, self.asks, self.pays, self.each = {}, {}, {}, {}
         self.annotated, self.apart, self.actual = None, None, None
+        self.kept = {}
         self.written = Written()
 
     @property
