@@ -371,6 +371,11 @@ class OnHost(Schedule):
         return self.sigmas[i]
 
 
+class SetUp(Schedule):
+    def __init__(self, count, there="cpu"):
+        super().__init__(count, there)
+
+
 class Steps:
     def at(self, i):
         return i / 3
@@ -403,7 +408,7 @@ class Sampler:
 SAMPLED = """\
 import torch
 from .ops import Sampler, sample
-from .schedules import OnHost, Schedule, Steps
+from .schedules import OnHost, Schedule, SetUp, Steps
 
 
 class Net(torch.nn.Module):
@@ -423,6 +428,10 @@ OF_DEVICE = "Schedule(9, 'cuda')"
         ("Schedule(9)", "sample(self, made, x)", []),
         ("Schedule(9, device=x.device)", "sample(self, made, x)", [("p/ops.py", 3)]),
         ("Steps()", "sample(self, made, x)", []),
+        ("SetUp(9, 'cpu')", "sample(self, made, x)", []),
+        ("SetUp(9)", "sample(self, made, x)", []),
+        ("SetUp(9, x.device)", "sample(self, made, x)", [("p/ops.py", 3)]),
+        ("SetUp(9, 'cuda')", "sample(self, made, x)", [("p/ops.py", 3)]),
         (OF_DEVICE, "Sampler(made).sample(x)", [("p/ops.py", 16)]),
         ("OnHost(9)", "Sampler(made).sample(x)", []),
         ("Steps()", "Sampler(made).sample(x)", []),

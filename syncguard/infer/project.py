@@ -30,6 +30,7 @@ from syncguard.infer.domain.values import (
     Tensor,
     Union,
     Value,
+    constant,
     options,
 )
 from syncguard.infer.expressions.demanded import needless
@@ -56,12 +57,12 @@ from syncguard.infer.routine import Frame, Routine
 from syncguard.infer.sharing import DEPTH, Sharing
 from syncguard.infer.statements.execute import run
 from syncguard.infer.statements.paths import Dead
-from syncguard.infer.stores import stays_where_made, steady, stores_of
+from syncguard.infer.stores import constructs_above, stays_where_made, steady, stores_of
 from syncguard.infer.turns import order
 from syncguard.pack import Pack
 from syncguard.read import core
 from syncguard.read.core import At, Node
-from syncguard.read.tags import CONST, FUNCTION
+from syncguard.read.tags import CONST, FUNCTION, NAME
 
 RUNS: Final = 6  # runs of one routine before its facts are taken as settled
 sys.setrecursionlimit(max(sys.getrecursionlimit(), 20_000))
@@ -72,6 +73,13 @@ def _may_tell(value: Value, at_host: bool) -> bool:
     if type(value) is Host and value.kind.startswith("device:"):  # that of a tensor
         return not (at_host or names_host(value))
     return holds_object(value) or (not at_host and names_one(value) and not names_host(value))
+
+
+def _handed_up(arg: Node, node: core.Function, given: dict[str, Value]) -> Value:
+    """What a constructor hands up: a constant, or what it is given itself, or by default; else something."""
+    left = {param.name: param.default for param in node.params}.get(arg.id) if type(arg) is NAME else arg
+    found = given.get(arg.id) if type(arg) is NAME else None
+    return found or (constant(left.value) if type(left) is CONST else Host("object"))
 
 
 class World(Sharing):
@@ -306,9 +314,17 @@ class World(Sharing):
         if info.is_module or self.default_device == "assumed" or type(node) is not FUNCTION:
             return False
         asked = [param for param in node.params if self.places.is_("names", "devices", param.name)]
+        given = learnt.given(init, args, keywords, True)
+        above = constructs_above(node) if not asked and init.owner in info.mro else None
+        if above is not None:
+            higher = info.mro[info.mro.index(init.owner) + 1 :]
+            maker = next((base.members["__init__"] for base in higher if "__init__" in base.members), None)
+            args = [UNKNOWN, *[_handed_up(arg, node, given) for arg in above.args]]
+            keywords = {name: _handed_up(arg, node, given) for name, arg in above.keywords}
+            return type(maker) is Call and self.made_for_host(info, maker.routine, args, keywords)
         if len(asked) != 1:
             return False
-        told = learnt.given(init, args, keywords, True).get(asked[0].name)
+        told = given.get(asked[0].name)
         default = asked[0].default
         left = type(default) is CONST and type(default.value) is str and default.value.partition(":")[0] == "cpu"
         if not (left if told is None else names_host(told)):
