@@ -404,10 +404,18 @@ class Sampler:
 
     def told(self):
         return self.schedule.at(3)
+
+
+def first(schedules):
+    count = 0
+    for schedule in schedules:
+        if schedule.at(3) > 3:
+            count += 1
+    return count
 """
 SAMPLED = """\
 import torch
-from .ops import Sampler, sample
+from .ops import Sampler, first, sample
 from .schedules import OnHost, Schedule, SetUp, Steps
 
 
@@ -436,6 +444,8 @@ OF_DEVICE = "Schedule(9, 'cuda')"
         ("OnHost(9)", "Sampler(made).sample(x)", []),
         ("Steps()", "Sampler(made).sample(x)", []),
         (OF_DEVICE, "x[Sampler(made).told() > 3]", [("p/net.py", 9)]),
+        (f"[Steps(), {OF_DEVICE}]", "first(made)", [("p/ops.py", 27)]),
+        ("[Steps(), Schedule(9)]", "first(made)", []),
         ("Sampler(Schedule(9, 'cuda')), Sampler(Steps())", "made[1].sample(x)", []),
         ("Sampler(Schedule(9, 'cuda')), Sampler(Steps())", "made[0].sample(x)", [("p/ops.py", 16)]),
         ("Sampler(Schedule(9)), Sampler(Schedule(9, 'cuda'))", "made[0].sample(x)", []),

@@ -98,7 +98,7 @@ def holds_tensor(value: Value) -> bool:
 
 
 def is_object(value: Value) -> bool:
-    """Whether a value is, or may be, an object of a class of the project that may hold something on the device."""
+    """Whether a value is, may be or holds an object of a class of the project that may hold something on the device."""
     return bool(classes_in(value))
 
 
@@ -108,8 +108,8 @@ def holds_object(value: Value) -> bool:
 
 
 def classes_in(value: Value) -> list[ClassInfo]:
-    """The classes of the project of which a value is, or may be, an object, but for one that is on the host."""
-    found = [option.info for option in options(value) if type(option) is Instance and option.device != "host"]
+    """The classes of the project of which a value is, may be or holds an object, but for one that is on the host."""
+    found = [leaf.info for leaf in leaves_of(value) if type(leaf) is Instance and leaf.device != "host"]
     return [info for info in found if info is not None]
 
 
