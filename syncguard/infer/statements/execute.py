@@ -8,6 +8,7 @@ from typing import Any, Final
 from syncguard.infer.branches.arms import forget, turned
 from syncguard.infer.branches.failures import fails
 from syncguard.infer.branches.gates import NOTHING, flags, sets_rhythm, size_threshold
+from syncguard.infer.branches.generating import turns_of
 from syncguard.infer.branches.guards import off_device
 from syncguard.infer.branches.keeps import BUILDS, GROWS, outgrown
 from syncguard.infer.branches.keyed import paired
@@ -176,7 +177,10 @@ def loop(node: core.Loop, frame: Frame) -> None:
 
 def _turning(node: core.Loop, iterated: Value, frame: Frame) -> Context:
     """Enter a loop; what surrounds it is given back."""
-    step = Step(node, step_reason(node, iterated, frame))
+    driven, many = turns_of(node, iterated, frame)
+    step = Step(node, "" if many else step_reason(node, iterated, frame) or driven)
+    if many:
+        step.steps = node.at[0]
     if step.reason:
         frame.home.steps = True
         frame.routine.stepping.add(node.at)
