@@ -143,6 +143,8 @@ def held_there(receiver: Value | None, found: Value, moved: bool = False) -> Val
         return found
     if type(found) is Instance:
         return there_too(found)
+    if type(found) is Union:
+        return Union(tuple([held_there(receiver, option) for option in found.options]), found.wide)
     # Where an instance holds what it was made of, what is on the device is another one's.
     elsewhere = ("assumed", "mixed", "device") if receiver.info.steady else ("assumed", "mixed")
     return changed(found, lambda tensor: tensor.but(device="host") if tensor.device in elsewhere else tensor)

@@ -179,12 +179,22 @@ def _calls(
                     way=way,
                 )  # fmt: skip
         # Else it does not matter who calls it.
-        elif not is_open(callee, places) or kept_by(callee) or (routine.gpuless and kin(callee, places)):
+        elif (
+            not is_open(callee, places)
+            or kept_by(callee)
+            or (routine.gpuless and kin(callee, places))
+            or (known is None and callee.home is not home and all([_now_and_then(context) for _, context in calls]))
+        ):
             shared = shared_by_all(around(routine, context) for _, context in calls)
             (line, *_), context = calls[0]
             reason = next(((loop.reason, loop.at[0]) for loop in context.loops if loop.reason), ("", 0))
             handed = callee.name in handed_about(home)
             yield Called(callee.home.path, callee.qualname, line, *reason, True, shared, handed)
+
+
+def _now_and_then(context: Context) -> bool:
+    """Whether a place stands behind a gate in a loop of the steps."""
+    return context.rare and any([bool(loop.reason) for loop in context.loops])
 
 
 def _may_lead(context: Context, callee: Routine, routine: Routine, heat: Heat, places: Places) -> bool:
