@@ -183,7 +183,7 @@ def _calls(
             not is_open(callee, places)
             or kept_by(callee)
             or (routine.gpuless and kin(callee, places))
-            or (known is None and callee.home is not home and all([_now_and_then(context) for _, context in calls]))
+            or (known is None and callee.home is not home and all(_now_and_then(context) for _, context in calls))
         ):
             shared = shared_by_all(around(routine, context) for _, context in calls)
             (line, *_), context = calls[0]
@@ -194,7 +194,7 @@ def _calls(
 
 def _now_and_then(context: Context) -> bool:
     """Whether a place stands behind a gate in a loop of the steps."""
-    return context.rare and any([bool(loop.reason) for loop in context.loops])
+    return context.rare and any(bool(loop.reason) for loop in context.loops)
 
 
 def _may_lead(context: Context, callee: Routine, routine: Routine, heat: Heat, places: Places) -> bool:
