@@ -428,7 +428,7 @@ def test_who_is_shown_something_goes_on_unless_nothing_waits(shows: str, heat: s
 
 @pytest.mark.parametrize(
     ("asks", "heat"),
-    [("line = input()", "amortized"), ("line = input('> ').strip()", "amortized"), ("line = net.line()", "unknown")],
+    [("line = input()", "amortized"), ("line = input('> ').strip()", "amortized"), ("line = encode.next()", "hot")],
 )
 def test_who_answers_is_waited_for(asks: str, heat: str) -> None:
     text = f"""
