@@ -74,6 +74,8 @@ class Outcomes(Modules):
             frame.routine.uses[routine.home.path, routine.qualname] = None
         actual = receiver if receiver is not None and routine.owner in receiver.mro[1:] else None
         unsaid = left_out(frame.given[0], at, node, routine.owner is not None) if given else []
+        if actual is not None and at is not None and frame.home.own and not routine.home.own:
+            frame.routine.below.setdefault((routine, at), set()).add(actual)
         given = self.telling(routine, node, given, unsaid, frame.world)
         mine = mine or {}
         shown = self.shown(routine, node, receiver, mine, frame) if receiver is not None and receiver.elsewhere else []
