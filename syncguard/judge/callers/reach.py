@@ -305,7 +305,8 @@ def asked_below(
     owner = where[1].rpartition(".")[0]
     todo, seen = [where], {where}
     while todo:
-        for call in functions[one].calls if (one := todo.pop()) in functions else ():
+        one = todo.pop()
+        for call in functions[one].calls if one in functions else ():
             asked = (call.path, call.name)
             if (
                 call.rare
