@@ -47,21 +47,23 @@ def drive(net, loader, opt, ids: torch.Tensor):
     {above}
     for one in {given}:
         print(one.sum().item())
+        {then}
 """
 ABOVE = "made = engine.steps(net, loader.dataset, opt)"
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "then", "told"),
     [
-        ("engine.steps(net, loader.dataset, opt)", "hot"),
-        ("made", "hot"),
-        ("engine.epochs(net, loader, opt, 3)", "amortized"),
-        ("engine.words(net, ids)", "hot"),
-        ("engine.parts(ids)", "unknown"),
+        ("engine.steps(net, loader.dataset, opt)", "", "hot"),
+        ("made", "", "hot"),
+        ("engine.epochs(net, loader, opt, 3)", "", "amortized"),
+        ("engine.epochs(net, loader, opt, 3)", "net(one).backward()", "hot"),
+        ("engine.words(net, ids)", "", "hot"),
+        ("engine.parts(ids)", "", "unknown"),
     ],
 )
-def test_a_loop_is_as_hot_as_what_its_generator_does_at_each_turn(given: str, told: str) -> None:
-    drives = DRIVES.format(above=ABOVE, given=given)
+def test_a_loop_is_as_hot_as_what_its_generator_does_at_each_turn(given: str, then: str, told: str) -> None:
+    drives = DRIVES.format(above=ABOVE, given=given, then=then)
     found = heats({"pkg/__init__.py": "", "pkg/engine.py": ENGINE, "pkg/drives.py": drives})
     assert found["pkg/drives.py"] == told
