@@ -406,6 +406,10 @@ class Sampler:
         return self.schedule.at(3)
 
 
+class Later(Sampler):
+    pass
+
+
 def first(schedules):
     count = 0
     for schedule in schedules:
@@ -415,7 +419,7 @@ def first(schedules):
 """
 SAMPLED = """\
 import torch
-from .ops import Sampler, first, sample
+from .ops import Later, Sampler, first, sample
 from .schedules import OnHost, Schedule, SetUp, Steps
 
 
@@ -444,8 +448,10 @@ OF_DEVICE = "Schedule(9, 'cuda')"
         ("OnHost(9)", "Sampler(made).sample(x)", []),
         ("Steps()", "Sampler(made).sample(x)", []),
         (OF_DEVICE, "x[Sampler(made).told() > 3]", [("p/net.py", 9)]),
-        (f"[Steps(), {OF_DEVICE}]", "first(made)", [("p/ops.py", 27)]),
+        (f"[Steps(), {OF_DEVICE}]", "first(made)", [("p/ops.py", 31)]),
         ("[Steps(), Schedule(9)]", "first(made)", []),
+        (OF_DEVICE, "Later(made).sample(x)", [("p/ops.py", 16)]),
+        ("Schedule(9)", "Later(made).sample(x)", []),
         ("Sampler(Schedule(9, 'cuda')), Sampler(Steps())", "made[1].sample(x)", []),
         ("Sampler(Schedule(9, 'cuda')), Sampler(Steps())", "made[0].sample(x)", [("p/ops.py", 16)]),
         ("Sampler(Schedule(9)), Sampler(Schedule(9, 'cuda'))", "made[0].sample(x)", []),

@@ -133,7 +133,8 @@ class Causes:
         routine = call.routine
         passed = [*call.given.values()]
         if _sees_kept(call.key) and routine.owner is not None:
-            passed += [value for (info, _), value in self.world.lent.items() if info in routine.owner.mro]
+            mine = routine.owner
+            passed += [held for (info, _), held in self.world.lent.items() if info in mine.mro or mine in info.mro]
         made = {base.home.path for value in passed for info in classes_in(value) for base in info.mro}
         if routine.host or why.root.path not in made or not _through(why, lambda link: link is why.root, call.proven):
             return False

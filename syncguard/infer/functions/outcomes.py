@@ -166,7 +166,7 @@ class Outcomes(Modules):
                 self.look_again(info.lend(name, value))
                 if not making:
                     self.anew.add((info, name))
-                elif routine.owner is not None and info in routine.owner.mro:
+                elif routine.owner is not None and (info in routine.owner.mro or routine.owner in info.mro):
                     self.made_with[name] = value
             else:
                 self.keeps.append((info, name, value))
