@@ -478,6 +478,7 @@ class Average:
     def distance(self, net):
         return sum((a - b).pow(2).sum() for a, b in zip(self.net.parameters(), net.parameters())).item()
 """
+MADE = "net, loader, opt = torch.nn.Linear(3, 3), torch.load('data.pt'), torch.load('opt.pt')"
 SHOWS = """
 from .average import Average
 
@@ -501,4 +502,7 @@ def train(net: torch.nn.Linear, loader, opt):
 )
 def test_what_another_file_calls_at_some_steps(line, told):
     files = {"pkg/__init__.py": "", "pkg/average.py": SHOWN, "pkg/run.py": f"import torch\n{SHOWS.format(line=line)}"}
+    assert heats(files)["pkg/average.py"] == told
+    started = SHOWS.format(line=line).replace("train(net: torch.nn.Linear, loader, opt):", "main():\n    " + MADE)
+    files["pkg/run.py"] = f"import torch\n{started}\n\nif __name__ == '__main__':\n    main()\n"
     assert heats(files)["pkg/average.py"] == told

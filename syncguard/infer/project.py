@@ -403,6 +403,8 @@ class World(Sharing):
         self.passing.clear()
         self.inherited.clear()
         self.lent.clear()
+        self.anew.clear()
+        self.made_with = {}
         self.readers.clear()
         home.forget()
 
