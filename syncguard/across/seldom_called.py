@@ -181,8 +181,8 @@ class SeldomCalled:
             return self._by_top(path, line, where)
         rare = next((call for call in caller.calls if call.rare and (call.path, call.name) == where), None)
         if rare is not None and (caller.heat != "cold" or rare.step) and not self._leads(where):
-            steps = (Fact(rare.step, rare.step_line, path),) if caller.heat == "cold" else caller.path
-            return [("amortized", (*steps, Fact(f"but only now and then calls `{name}`", line, path)))]
+            led = (Fact(rare.step, rare.step_line, path),) if caller.heat == "cold" else caller.path
+            return [("amortized", (*led, Fact(f"but only now and then calls `{name}`", line, path)))]
         if (path, caller.name) in self._hot:
             return None
         if last_part(caller.name) == name:
