@@ -18,10 +18,10 @@ YIELDS: Final = ("yield", "yield from")
 
 def turns_of(node: core.Loop, iterated: Value, frame: Frame) -> tuple[str, bool]:
     """Why each turn of a loop takes a step of a generator, and whether each comes behind many steps that this takes."""
-    if node.calls & frame.world.places.loop_calls:
-        return "", False  # it takes steps itself
+    if type(iterated) is not Seq or iterated.kind != "iterator" or node.calls & frame.world.places.loop_calls:
+        return "", False  # no generator, or it takes steps itself
     over = node.iterable
-    if type(over) is NAME and type(iterated) is Seq and iterated.kind == "iterator":  # it was made above
+    if type(over) is NAME:  # it was made above
         made = [part.value for part in walk(frame.routine.node.body) if type(part) is BIND and _binds(part, over.id)]
         over = made[0] if len(made) == 1 else None
     routine = _generator(over, frame) if type(over) is CALL else None
