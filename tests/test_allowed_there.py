@@ -62,6 +62,18 @@ def test_a_comment_where_it_waits_covers_the_call(top: Path, cache: bool) -> Non
     assert allowed(report) == [("SG102", "wanted"), ("SG103", "wanted"), ("SG203", "asked for")]
 
 
+@pytest.mark.parametrize("deep", ["read", "outer", "outmost"])
+def test_a_comment_covers_the_calls_of_what_is_a_name_for_that_name(top: Path, deep: str) -> None:
+    behind = dict.fromkeys(("outer", "outmost"), "") | {deep: READ}
+    Path("lib.py").write_text(LIB.format(above=MASKS, behind=READ if deep == "read" else ""))
+    Path("mid.py").write_text(f"from lib import read\n\n\ndef outer(loss):\n    return read(loss)  {behind['outer']}\n")
+    Path("far.py").write_text(f"import mid\n\n\ndef read(loss):\n    return mid.outer(loss)  {behind['outmost']}\n")
+    Path("main.py").write_text(MAIN.replace("import fill, read", "import fill\nfrom far import read"))
+    report = checked(".")
+    assert told(report) == []
+    assert allowed(report)[-1] == ("SG203", "asked for")
+
+
 def test_each_code_is_covered_by_itself(top: Path) -> None:
     Path("lib.py").write_text(LIB.format(above="# syncguard: allow[SG102, SG201] wanted", behind=""))
     report = checked(".")

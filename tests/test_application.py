@@ -380,6 +380,7 @@ if __name__ == '__main__':
             "net = build(core, kind)\n\ndef build(mod, kind):\n    return getattr(mod, kind)()",
         ),
         ("from importlib import import_module", "net = getattr(import_module('models.core'), kind)()"),
+        ("from importlib import import_module as load", "net = getattr(load('models.core'), kind)()"),
         ("import inspect\nfrom models import core", "nets = dict(inspect.getmembers(core))[kind]"),
         ("from operator import attrgetter\nfrom models import core", "net = attrgetter(kind)(core)"),
         ("from pydoc import locate", "net = locate(f'models.core.{kind}')()"),

@@ -371,6 +371,11 @@ class OnHost(Schedule):
         return self.sigmas[i]
 
 
+class SetUp(Schedule):
+    def __init__(self, count, there="cpu"):
+        super().__init__(count, there)
+
+
 class Steps:
     def at(self, i):
         return i / 3
@@ -399,11 +404,23 @@ class Sampler:
 
     def told(self):
         return self.schedule.at(3)
+
+
+class Later(Sampler):
+    pass
+
+
+def first(schedules):
+    count = 0
+    for schedule in schedules:
+        if schedule.at(3) > 3:
+            count += 1
+    return count
 """
 SAMPLED = """\
 import torch
-from .ops import Sampler, sample
-from .schedules import OnHost, Schedule, Steps
+from .ops import Later, Sampler, first, sample
+from .schedules import OnHost, Schedule, SetUp, Steps
 
 
 class Net(torch.nn.Module):
@@ -423,10 +440,23 @@ OF_DEVICE = "Schedule(9, 'cuda')"
         ("Schedule(9)", "sample(self, made, x)", []),
         ("Schedule(9, device=x.device)", "sample(self, made, x)", [("p/ops.py", 3)]),
         ("Steps()", "sample(self, made, x)", []),
+        ("SetUp(9, 'cpu')", "sample(self, made, x)", []),
+        ("SetUp(9)", "sample(self, made, x)", []),
+        ("SetUp(9, x.device)", "sample(self, made, x)", [("p/ops.py", 3)]),
+        ("SetUp(9, 'cuda')", "sample(self, made, x)", [("p/ops.py", 3)]),
         (OF_DEVICE, "Sampler(made).sample(x)", [("p/ops.py", 16)]),
         ("OnHost(9)", "Sampler(made).sample(x)", []),
         ("Steps()", "Sampler(made).sample(x)", []),
         (OF_DEVICE, "x[Sampler(made).told() > 3]", [("p/net.py", 9)]),
+        (f"[Steps(), {OF_DEVICE}]", "first(made)", [("p/ops.py", 31)]),
+        ("[Steps(), Schedule(9)]", "first(made)", []),
+        (OF_DEVICE, "Later(made).sample(x)", [("p/ops.py", 16)]),
+        ("Schedule(9)", "Later(made).sample(x)", []),
+        ("Sampler(Schedule(9, 'cuda')), Sampler(Steps())", "made[1].sample(x)", []),
+        ("Sampler(Schedule(9, 'cuda')), Sampler(Steps())", "made[0].sample(x)", [("p/ops.py", 16)]),
+        ("Sampler(Schedule(9)), Sampler(Schedule(9, 'cuda'))", "made[0].sample(x)", []),
+        ("Sampler(Schedule(9)), Sampler(Schedule(9, 'cuda'))", "made[1].sample(x)", [("p/ops.py", 16)]),
+        ("Sampler(Schedule(9, 'cuda')) if self.training else Sampler(Steps())", "made.sample(x)", [("p/ops.py", 16)]),
     ],
 )
 def test_what_a_method_of_an_object_gives_that_is_passed(project, made, called, found):

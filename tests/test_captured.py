@@ -17,7 +17,7 @@ def step(x):
 
 
 def main(stream, steps):
-    x, g = torch.zeros(2, device="cuda"), CUDAGraph()
+    x, g = torch.zeros(2, device="cuda"), CUDAGraph(); captured = torch.cuda.graph(g)
     for _ in range(3):
         y = step(x)
     {block}
@@ -40,7 +40,12 @@ def told(block: str, test: str = "y.ndim") -> dict[int, tuple[str, str]]:
 
 @pytest.mark.parametrize(
     "block",
-    ["with torch.cuda.graph(g):", "with torch.no_grad(), torch.cuda.graph(g, stream=stream) as made:"],
+    [
+        "with torch.cuda.graph(g):",
+        "with torch.no_grad(), torch.cuda.graph(g, stream=stream) as made:",
+        "with captured:",
+        "with torch.no_grad(), captured:",
+    ],
 )
 def test_what_is_captured_is_hot(block: str) -> None:
     found = told(block)

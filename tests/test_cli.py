@@ -150,6 +150,18 @@ def test_a_cell_that_does_not_parse_is_named(ran):
     assert "2 | x = = 2\n" in out
 
 
+@pytest.mark.parametrize(("cut", "outside"), [("return 3", "function"), ("if 3:\n    break", "loop")])
+def test_a_cell_that_was_cut_out_of_what_it_leaves_is_named(ran, cut, outside):
+    cells = [WAITS.partition("\n\n\n")[0], cut, WAITS.partition("\n\n\n")[2]]
+    rows = [{"cell_type": "code", "source": text, "metadata": {}} for text in cells]
+    Path("book.ipynb").write_text(json.dumps({"cells": rows, "metadata": {}, "nbformat": 4}))
+    code, out, _ = ran("check", "book.ipynb", "-o", "concise")
+    assert code == 1
+    assert "cell 2:" in out
+    assert f"outside {outside}" in out
+    assert "cell 3:3:16 SG201" in out
+
+
 def test_cells_beside_one_that_does_not_parse_are_checked(ran):
     broken = "def f(:\n    pass  # syncguard: allow[SG201] later"
     cells = [WAITS.partition("\n\n\n")[0], broken, WAITS.partition("\n\n\n")[2]]

@@ -84,6 +84,8 @@ READ_KEY = "found[key] = found[key].item()"
         ("if not torch.is_tensor(found[key]): continue", READ_KEY, []),
         ("", f"if hasattr(found[key], 'item'): {READ_KEY}", []),
         ("", f"if isinstance(found[key], int): print(key)\n        else: {READ_KEY}", []),
+        ("", f"if isinstance(found[key], float): found[key] = found[key]\n        else: {READ_KEY}", []),
+        ("", f"if isinstance(found[key], float): found[key] = x\n        else: {READ_KEY}", ["SG206"]),
         ("", f"if key == 'count': {READ_KEY}", ["SG206"]),
         (READ_KEY, "found[key] = x", ["SG206"]),
         ("if key == 'loss': break", READ_KEY, ["SG206"]),
@@ -94,6 +96,10 @@ READ_KEY = "found[key] = found[key].item()"
 def test_a_loop_that_reads_every_tensor_of_a_dict_leaves_none(first, then, expected):
     told = codes(EACH_READ.format(first=first, then=then))
     assert [code for code in told if code == "SG206"] == expected
+
+
+def test_what_an_object_keeps_is_read_as_a_name_is():
+    assert codes(EACH_READ.format(first="", then=READ_KEY).replace("found", "self.found")) == ["SG201"]
 
 
 def test_a_loop_that_makes_lists_of_what_nobody_knows_puts_no_tensors_there():

@@ -34,7 +34,9 @@ TESTS = "\n\ndef test_it():\n    assert augmented(None, [])\n"
         ("pkg/test_time.py", "", ASKS, "unknown"),
         ("pkg/test_time.py", "", ASKS + TESTS, "cold"),
         ("pkg/tests/test_time.py", "", ASKS, "cold"),
-        ("pkg/time_test.py", "", ASKS, "cold"),
+        ("pkg/time_test.py", "", ASKS, "unknown"),
+        ("pkg/time_test.py", "", ASKS + TESTS, "cold"),
+        ("pkg/time_test.py", "", "", "cold"),
     ],
 )
 def test_what_holds_no_tests_is_none(path: str, brings: str, more: str, told: str) -> None:

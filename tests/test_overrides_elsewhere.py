@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from orders import in_any_order
+from packaged import heats
 
 from syncguard import pipeline
 from syncguard.config import Config
@@ -242,9 +243,71 @@ def test_what_a_loop_of_the_class_above_calls_is_hot(tmp_path: Path) -> None:
         (tmp_path / f"{name}.py").write_text(text)
     config = Config(heat="all", cache=False, root=str(tmp_path))
     report = pipeline.check([str(tmp_path / "base.py"), str(tmp_path / "mine.py")], config)
-    heats = {finding.function: (finding.heat, [fact.text for fact in finding.hot_path]) for finding in report.findings}
-    assert heats["Mine.loss"] == (
+    told = {finding.function: (finding.heat, [fact.text for fact in finding.hot_path]) for finding in report.findings}
+    assert told["Mine.loss"] == (
         "hot", ["the loop calls `backward`", "calls `Trainer.loss`", "`Mine.loss` overrides `Trainer.loss`"]
     )  # fmt: skip
-    assert heats["Mine.scaled"][0] == "hot"
-    assert heats["Mine.show"][0] == "unknown"
+    assert told["Mine.scaled"][0] == "hot"
+    assert told["Mine.show"][0] == "unknown"
+
+
+SCORE = """
+import torch
+
+
+class Score:
+    def update(self, x: torch.Tensor):
+        {asks}
+
+    def inner(self, x):
+        return self.score(x * 2)
+
+    def score(self, x):
+        raise NotImplementedError
+"""
+LARGEST = """
+import torch
+from .above import Score
+
+
+class Largest(Score):
+    def score(self, x: torch.Tensor):
+        found = x.max()
+        for other in range(3):
+            found = found + other
+        if found > 3:
+            found = found - 1
+        return found
+
+
+class Own(Largest):
+    pass
+"""
+ASKED = """
+import torch
+from .below import Largest, Own, Score
+
+
+def train(net: torch.nn.Linear, loader, opt, given: Score):
+    made = {made}
+    for x in loader:
+        net(x).sum().backward()
+        opt.step()
+        made.update(x.cuda())
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "asks", "heat"),
+    [
+        ("Largest()", "return self.score(x)", "hot"),
+        ("Own()", "return self.inner(x)", "hot"),
+        ("given", "return self.score(x)", "unknown"),
+        ("Largest()", "self.seen = x", "unknown"),
+        ("Largest()", "self.seen += 1\n        if self.seen % 100 == 0: self.score(x)", "unknown"),
+    ],
+)
+def test_what_a_method_above_asks_objects_of_a_known_class_for(made, asks, heat):
+    files = {"pkg/__init__.py": "", "pkg/above.py": SCORE.format(asks=asks), "pkg/below.py": LARGEST}
+    found = heats({**files, "pkg/run.py": ASKED.format(made=made)})
+    assert found["pkg/below.py"] == heat

@@ -426,6 +426,23 @@ def test_who_is_shown_something_goes_on_unless_nothing_waits(shows: str, heat: s
     assert [one.heat for one in findings(text) if one.code == "SG201"] == [heat]
 
 
+@pytest.mark.parametrize(
+    ("asks", "heat"),
+    [("line = input()", "amortized"), ("line = input('> ').strip()", "amortized"), ("line = encode.next()", "hot")],
+)
+def test_who_answers_is_waited_for(asks: str, heat: str) -> None:
+    text = f"""
+    import torch
+
+
+    def answer(net: torch.nn.Linear, encode):
+        while True:
+            {asks}
+            print(net(torch.tensor(encode(line), device="cuda")).tolist())
+    """
+    assert {one.heat for one in findings(text)} == {heat}
+
+
 TICKS = """
 import torch
 

@@ -465,3 +465,44 @@ Fire(main)
 """
     files = {"pkg/__init__.py": "", "pkg/parts.py": parts, "pkg/run.py": run}
     assert heats(files)["pkg/parts.py"] == told
+
+
+SHOWN = """
+import torch
+
+
+class Average:
+    def __init__(self, net):
+        self.net = net
+
+    def distance(self, net):
+        return sum((a - b).pow(2).sum() for a, b in zip(self.net.parameters(), net.parameters())).item()
+"""
+MADE = "net, loader, opt = torch.nn.Linear(3, 3), torch.load('data.pt'), torch.load('opt.pt')"
+SHOWS = """
+from .average import Average
+
+
+def train(net: torch.nn.Linear, loader, opt):
+    average = Average(net)
+    for step, x in enumerate(loader):
+        net(x).sum().backward()
+        opt.step()
+        {line}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("if step % 100 == 0: print(average.distance(net))", "amortized"),
+        ("if step % 100 == 0: print(average.distance)", "unknown"),
+        ("print(average.distance(net))", "hot"),
+    ],
+)
+def test_what_another_file_calls_at_some_steps(line, told):
+    files = {"pkg/__init__.py": "", "pkg/average.py": SHOWN, "pkg/run.py": f"import torch\n{SHOWS.format(line=line)}"}
+    assert heats(files)["pkg/average.py"] == told
+    started = SHOWS.format(line=line).replace("train(net: torch.nn.Linear, loader, opt):", "main():\n    " + MADE)
+    files["pkg/run.py"] = f"import torch\n{started}\n\nif __name__ == '__main__':\n    main()\n"
+    assert heats(files)["pkg/average.py"] == told

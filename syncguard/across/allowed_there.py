@@ -27,9 +27,9 @@ def allowed_there(
     led: dict[str, list[tuple[Finding, int]]] = defaultdict(list)
     for one in (*examined, *others):
         for finding in one.findings:
-            wait = told_at_call(finding)
-            if wait is not None and wait.path != finding.site.path:
-                led[wait.path].append((finding, wait.line))
+            for wait in told_at_call(finding):
+                if wait.path != finding.site.path:
+                    led[wait.path].append((finding, wait.line))
     reach = {path: found for path in led if (found := _reach(path, files))}
     if not reach:
         return examined

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from syncguard.across.imported_names import means
-from syncguard.across.texts import HUB, Files, module_name
+from syncguard.across.texts import HUB, RENAMED, Files, module_name, spelled_out
 from syncguard.pack.places import Places
 from syncguard.read.project import is_file
 
@@ -117,7 +117,8 @@ def _reached(path: str, home: str, files: Files, places: Places) -> bool:
     for one in _asking(home, files, places):
         if files.has(one, ANYTHING) or (files.has(one, RUNS) and files.has(one, WRITTEN)):
             return True
-        if files.has(one, IMPORTS) and any(_imports(files.text(one), one, at) for at in (path, *whole)):
+        brings = files.has(one, IMPORTS) or files.has(one, RENAMED)
+        if brings and any(_imports(spelled_out(files.text(one)), one, at) for at in (path, *whole)):
             return True
         if files.has(one, HERE) if one == path else files.has(one, SEEN) and _brings(one, path, files):
             return True

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from syncguard.across.texts import Files, module_name, spots
+from syncguard.across.texts import Files, module_name, spelled_out, spots
 from syncguard.judge.around.called import Where
 from syncguard.pack.places import Places
 from syncguard.read.project import is_file
@@ -118,8 +118,9 @@ class DynamicNames:
         top = f"{os.path.basename(package)}." if _root(package) != package else ""
         for one in self._files.naming({"import_module"}, package)["import_module"]:
             if one.endswith(".py") and not self._places.is_test(one):
-                asks = _runs(self._files.text(one))
-                for met in BRINGS.finditer(self._files.text(one)):
+                code = spelled_out(self._files.text(one))
+                asks = _runs(code)
+                for met in BRINGS.finditer(code):
                     text, filled, _ = met["text"].partition(FILLED)
                     if f"{text}.".startswith(top):
                         yield text, not (filled or met["more"]), asks

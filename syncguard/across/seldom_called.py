@@ -179,9 +179,10 @@ class SeldomCalled:
         caller, name = self._around(path, line), last_part(where[1])
         if caller is None:
             return self._by_top(path, line, where)
-        rare = caller.heat != "cold" and any(call.rare and (call.path, call.name) == where for call in caller.calls)
-        if rare and not self._leads(where):
-            return [("amortized", (*caller.path, Fact(f"but only now and then calls `{name}`", line, path)))]
+        rare = next((call for call in caller.calls if call.rare and (call.path, call.name) == where), None)
+        if rare is not None and (caller.heat != "cold" or rare.step) and not self._leads(where):
+            led = (Fact(rare.step, rare.step_line, path),) if caller.heat == "cold" else caller.path
+            return [("amortized", (*led, Fact(f"but only now and then calls `{name}`", line, path)))]
         if (path, caller.name) in self._hot:
             return None
         if last_part(caller.name) == name:

@@ -34,6 +34,7 @@ FORMAT: Final = r"{0}(?:(?<=[fF]{0})|(?<=[fF][rR]{0}))(?:\\.|[^\\])*?{0}()"
 FORMATS: Final = f"""{FORMAT.format("'''")}|{FORMAT.format('"' * 3)}"""
 
 BRINGS: Final = re.compile(r"^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]*(?:\([^)]*\)|[^\n;]*)", re.MULTILINE)
+RENAMED: Final = re.compile(r"\bimport_module[ \t]+as[ \t]+(\w+)")
 UNREAD: Final = re.compile(f"{SAID}|{FORMATS}", re.DOTALL | re.MULTILINE)
 MARKED: Final = re.compile(rf"#[^\n]*|{TEXT}", re.DOTALL)
 QUOTES: Final = ("'''", '"""')
@@ -284,6 +285,13 @@ def _below(top: str, path: str) -> str:
     """The folder in the top one of a project, in which a file stands; "" where it stands in the top itself."""
     first, deeper, _ = path.removeprefix(top).lstrip(os.sep).partition(os.sep) if top else ("", "", "")
     return os.path.join(top, first) if deeper else ""
+
+
+def spelled_out(text: str) -> str:
+    """A text in which what brings modules in is called by its own name: `import_module as load`."""
+    for alias in RENAMED.findall(text):
+        text = re.sub(rf"(?<![\w.]){alias}(?=\()", "import_module", text)
+    return text
 
 
 def code_of(text: str) -> str:

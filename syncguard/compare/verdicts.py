@@ -115,7 +115,7 @@ def within(finding: Finding) -> Fact | None:
     """The line of another file that waits, where the finding is told at the call that leads there."""
     from syncguard.infer.tell import told_at_call  # where there are findings, what made them is at hand
 
-    return told_at_call(finding)
+    return next(reversed(told_at_call(finding)), None)
 
 
 def missed(wait: Wait, record: Record) -> bool:

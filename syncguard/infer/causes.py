@@ -14,6 +14,7 @@ from syncguard.infer.domain.values import LINKS, Why, options
 from syncguard.infer.domain.values import Call as Method
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.functions.callbacks import is_own
+from syncguard.infer.functions.wrappers import WRAPPED
 from syncguard.infer.routine import Frame, Given, Routine
 from syncguard.infer.sightings import Sighting
 from syncguard.read import core
@@ -28,7 +29,6 @@ NEVER: Final = 0
 ONCE: Final = 1
 OFTEN: Final = 2
 VAGUE: Final = frozenset(("computed", "moved parts", "torch only"))  # what shows no tensor to another file
-WRAPPED: Final = "wrapped:"
 TOLD_APART: Final = 3  # by the device, by what is given and by the class: what a key begins with
 
 
@@ -133,7 +133,8 @@ class Causes:
         routine = call.routine
         passed = [*call.given.values()]
         if _sees_kept(call.key) and routine.owner is not None:
-            passed += [value for (info, _), value in self.world.lent.items() if info in routine.owner.mro]
+            mine = routine.owner
+            passed += [held for (info, _), held in self.world.lent.items() if info in mine.mro or mine in info.mro]
         made = {base.home.path for value in passed for info in classes_in(value) for base in info.mro}
         if routine.host or why.root.path not in made or not _through(why, lambda link: link is why.root, call.proven):
             return False

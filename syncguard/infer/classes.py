@@ -199,8 +199,9 @@ class ClassInfo:
         if not self.is_module:
             self.is_module = any(info.is_module for info in self.mro[1:])
 
-    def attribute(self, name: str, reader: Routine | None) -> Value | None:
-        """What an instance attribute holds, over the class and its bases."""
+    def attribute(self, name: str, reader: Routine | None, mine: Value | None = None) -> Value | None:
+        """What an instance attribute holds, over the class and its bases; `mine` is what an instance was made with that
+        keeps it under this name."""
         if self.elsewhere:
             self.world.settle(self, name, reader)
         own = reader is not None and reader.home.own
@@ -214,6 +215,8 @@ class ClassInfo:
                 found = value if found is None else held(found, value, self.is_module)
             value = lent.get((info, name)) if lent and seen else None
             if value is not None:
+                if mine is not None and (info, name) not in self.world.anew:
+                    value = mine
                 found = value if found is None else held(found, value, self.is_module)
             handed = handed or name in info.handed
         if reader is not None and own:
@@ -226,7 +229,7 @@ class ClassInfo:
         if self.world.learning and any((info, name) in self.world.learning for info in self.mro):
             return found
         if found is NONE and any(self.world.assigned(info, name) for info in self.mro if info.home.own):
-            return self.attribute(name, reader)
+            return self.attribute(name, reader, mine)
         return self.kept(name, self.with_announced(name, found))
 
     def with_announced(self, name: str, found: Value | None) -> Value | None:

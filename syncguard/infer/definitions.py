@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from syncguard.infer.classes import ClassInfo
-from syncguard.infer.domain.contents import any_on_device, is_object, taken_along, without
+from syncguard.infer.domain.contents import any_on_device, holds_object, taken_along, without
 from syncguard.infer.domain.values import (
     NONE,
     UNKNOWN,
@@ -138,9 +138,10 @@ class Definitions(Outcomes):
                 self.look_again(info.learn(name, value))
         elif frame.home.own:
             self.look_again(info.lend(name, value))
+            self.anew.add((info, name))
         elif self.teaches and frame.routine in self.storing(info, name):
             info.learn(name, value)
-        elif any_on_device([value]) or is_object(value):
+        elif any_on_device([value]) or holds_object(value):
             self.keeps.append((info, name, value))
 
     def register(

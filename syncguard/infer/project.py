@@ -8,7 +8,15 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from syncguard.infer.classes import ClassInfo, class_of
-from syncguard.infer.domain.contents import any_on_device, held_there, holds_tensor, is_object, there
+from syncguard.infer.domain.contents import (
+    any_on_device,
+    held_there,
+    holds_object,
+    holds_tensor,
+    is_object,
+    made_with,
+    there,
+)
 from syncguard.infer.domain.lattice import join_all, pooled, same
 from syncguard.infer.domain.values import (
     NONE,
@@ -22,6 +30,7 @@ from syncguard.infer.domain.values import (
     Tensor,
     Union,
     Value,
+    constant,
     options,
 )
 from syncguard.infer.expressions.demanded import needless
@@ -49,22 +58,29 @@ from syncguard.infer.routine import Frame, Routine
 from syncguard.infer.sharing import DEPTH, Sharing
 from syncguard.infer.statements.execute import run
 from syncguard.infer.statements.paths import Dead
-from syncguard.infer.stores import stays_where_made, steady, stores_of
+from syncguard.infer.stores import constructs_above, stays_where_made, steady, stores_of
 from syncguard.infer.turns import order
 from syncguard.pack import Pack
 from syncguard.read import core
 from syncguard.read.core import At, Node
-from syncguard.read.tags import CONST, FUNCTION
+from syncguard.read.tags import CONST, FUNCTION, NAME
 
 RUNS: Final = 6  # runs of one routine before its facts are taken as settled
 sys.setrecursionlimit(max(sys.getrecursionlimit(), 20_000))
 
 
-def _may_tell(value: Value) -> bool:
+def _may_tell(value: Value, at_host: bool) -> bool:
     """Whether what an object is made with tells what it holds: another object, or a device that is not the host."""
     if type(value) is Host and value.kind.startswith("device:"):  # that of a tensor
-        return not names_host(value)
-    return is_object(value) or (names_one(value) and not names_host(value))
+        return not (at_host or names_host(value))
+    return holds_object(value) or (not at_host and names_one(value) and not names_host(value))
+
+
+def _handed_up(arg: Node, node: core.Function, given: dict[str, Value]) -> Value:
+    """What a constructor hands up: a constant, or what it is given itself, or by default; else something."""
+    left = {param.name: param.default for param in node.params}.get(arg.id) if type(arg) is NAME else arg
+    found = given.get(arg.id) if type(arg) is NAME else None
+    return found or (constant(left.value) if type(left) is CONST else Host("object"))
 
 
 class World(Sharing):
@@ -246,7 +262,8 @@ class World(Sharing):
                 told_of = learnt.given(routine, sure, named, receiver is not None, frame.several != at)
                 if learnt.learn(routine, told_of, frame) | leaning.note(routine, told_of, False, None, frame):
                     self.look_again((routine,))
-            found = self.outcome(routine, handed, frame, class_of(receiver), at)
+            mine = receiver.settings if type(receiver) is Instance and receiver.info is not None else None
+            found = self.outcome(routine, handed, frame, class_of(receiver), at, mine)
             passed = [*args, *keywords.values()]
             if self.waits:
                 wrappers.tell(self.waits, routine, passed, at, frame)
@@ -276,10 +293,11 @@ class World(Sharing):
             if info.home.own:
                 self.call(member[0].routine, instance, args, keywords, at, frame)
             elif frame.home.own and (
-                any_on_device(passed) or (not (info.is_module or at_host) and any(map(_may_tell, passed)))
+                any_on_device(passed) or (not info.is_module and any(_may_tell(value, at_host) for value in passed))
             ):
                 routine = member[0].routine
                 self.outcome(routine, learnt.given(routine, [instance, *args], keywords, True), frame, info, at)
+                return instance if info.is_module else made_with(instance, self.made_with)
             return instance
         for name, value in [*zip(info.fields(), args, strict=False), *keywords.items()]:
             declared = info.find(name)
@@ -298,9 +316,17 @@ class World(Sharing):
         if info.is_module or self.default_device == "assumed" or type(node) is not FUNCTION:
             return False
         asked = [param for param in node.params if self.places.is_("names", "devices", param.name)]
+        given = learnt.given(init, args, keywords, True)
+        above = constructs_above(node) if not asked and init.owner in info.mro else None
+        if above is not None:
+            higher = info.mro[info.mro.index(init.owner) + 1 :]
+            maker = next((base.members["__init__"] for base in higher if "__init__" in base.members), None)
+            args = [UNKNOWN, *[_handed_up(arg, node, given) for arg in above.args]]
+            keywords = {name: _handed_up(arg, node, given) for name, arg in above.keywords}
+            return type(maker) is Call and self.made_for_host(info, maker.routine, args, keywords)
         if len(asked) != 1:
             return False
-        told = learnt.given(init, args, keywords, True).get(asked[0].name)
+        told = given.get(asked[0].name)
         default = asked[0].default
         left = type(default) is CONST and type(default.value) is str and default.value.partition(":")[0] == "cpu"
         if not (left if told is None else names_host(told)):
@@ -379,6 +405,8 @@ class World(Sharing):
         self.passing.clear()
         self.inherited.clear()
         self.lent.clear()
+        self.anew.clear()
+        self.made_with = {}
         self.readers.clear()
         home.forget()
 

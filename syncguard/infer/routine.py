@@ -64,6 +64,7 @@ class Routine:
         "apart",
         "aside",
         "asks",
+        "below",
         "called",
         "calls",
         "clocks",
@@ -78,6 +79,7 @@ class Routine:
         "host",
         "hosting",
         "inner",
+        "kept",
         "kernel",
         "left",
         "made",
@@ -133,7 +135,10 @@ class Routine:
         self.running = False
         self.aside = False  # whether it is run for one call alone
         self.actual: ClassInfo | None = None  # the receiver's own class, while an interface is run for it
+        self.kept: Env = {}  # what that was made with and keeps, as long
         self.contexts: dict[object, Told] = {}  # of an interface
+        # By calls of methods of other files: the classes of the objects asked, which descend from that of the method.
+        self.below: dict[tuple[Routine, At], set[ClassInfo]] = {}
         self.asks: Asks = {}  # the functions of other files that it calls, with what it gives them
         self.pays: dict[object, tuple[Sighting, ...]] = {}  # of a thin interface: the waits of every call, likewise
         self.annotated: dict[str, Value] | None = None  # what the annotations say of the parameters, once asked for
@@ -167,8 +172,9 @@ class Routine:
         self.owner, self.closure, self.returned, self.yielded = None, (), None, None
         self.seen, self.sightings, self.calls, self.hosting, self.readers = {}, {}, {}, {}, {}
         self.vague, self.pairs, self.made = set(), {}, {}
-        self.contexts, self.asks, self.pays, self.each = {}, {}, {}, {}
+        self.contexts, self.asks, self.pays, self.each, self.below = {}, {}, {}, {}, {}
         self.annotated, self.apart, self.actual = None, None, None
+        self.kept = {}
         self.written = Written()
 
     @property

@@ -54,6 +54,17 @@ def stays_where_made(info: ClassInfo, moving: frozenset[str]) -> bool:
     return all(_leaves(node, moving) for node in others) and not any(moved(node.body, moving) for node in makers)
 
 
+def constructs_above(node: core.Function) -> core.Call | None:
+    """The call by which a constructor has the one above it run: `super().__init__(count, "cpu")`."""
+    for part in node.body:
+        call = part.value if type(part) is RUN else None
+        if type(call) is CALL and type(call.fn) is ATTR and call.fn.name == "__init__":
+            of = call.fn.of
+            if type(of) is CALL and type(of.fn) is NAME and of.fn.id == "super":
+                return call
+    return None
+
+
 def _methods(info: ClassInfo) -> list[core.Function]:
     """The methods of a class, and of those above it."""
     nodes = [member.routine.node for base in info.mro for member in base.members.values() if type(member) is Call]

@@ -36,10 +36,10 @@ def sync_of(sighting: Sighting, routine: Routine, text_of: Texts) -> Sync:
     )  # fmt: skip
 
 
-def told_at_call(finding: Finding) -> Fact | None:
-    """The line of another file that waits, where a finding is told at the call that leads there."""
-    last = finding.because[-1] if finding.because else None
-    return last if last is not None and last.path and last.text.endswith(WITHIN) else None
+def told_at_call(finding: Finding) -> tuple[Fact, ...]:
+    """The lines of other files that wait, where a finding is told at the call that leads there: the last is the wait,
+    those before it call functions that are a name for that."""
+    return tuple([fact for fact in finding.because if fact.path and fact.text.endswith(WITHIN)])
 
 
 def site(path: str, at: At, lines: Sequence[str]) -> Site:

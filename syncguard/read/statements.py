@@ -133,7 +133,15 @@ def with_(node: Any, scope: Scope) -> Node:
 
 def leave(what: str) -> Callable[[Any, Scope], Node]:
     field = "exc" if what == "raise" else "value"
-    return lambda node, scope: Leave(what, maybe(getattr(node, field, None), scope), at(node))
+
+    def lowered(node: Any, scope: Scope) -> Node:
+        # What parses, and no Python compiles: a cell of a notebook that was cut out of a function.
+        if (what == "return" and not scope.qualname) or (what in ("break", "continue") and not scope.calls):
+            where = "function" if what == "return" else "loop"
+            raise SyntaxError(f"'{what}' outside {where}", ("", node.lineno, node.col_offset + 1, ""))
+        return Leave(what, maybe(getattr(node, field, None), scope), at(node))
+
+    return lowered
 
 
 def check(node: ast.Assert, scope: Scope) -> Node:

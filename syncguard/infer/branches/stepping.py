@@ -59,7 +59,9 @@ def pause(body: tuple[Node, ...], pauses: tuple[str, ...]) -> Node | None:
         part = todo.pop(0)
         if type(part) is WITH:
             todo[:0] = part.body
-        call = part.value if type(part) is RUN else None
+        call = part.value if type(part) is RUN or type(part) is BIND else None
+        while type(call) is CALL and type(call.fn) is ATTR and type(call.fn.of) is CALL:  # `input("> ").strip()`
+            call = call.fn.of
         if type(call) is CALL and called_path(call) in pauses and not _goes_on(call):
             return part
     return None

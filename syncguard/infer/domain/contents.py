@@ -98,14 +98,31 @@ def holds_tensor(value: Value) -> bool:
 
 
 def is_object(value: Value) -> bool:
-    """Whether a value is, or may be, an object of a class of the project that may hold something on the device."""
+    """Whether a value is, may be or holds an object of a class of the project that may hold something on the device."""
     return bool(classes_in(value))
 
 
+def holds_object(value: Value) -> bool:
+    """Whether a value is, or may be, an object of a class of the project, wherever that is."""
+    return any(type(option) is Instance and option.info is not None for option in options(value))
+
+
 def classes_in(value: Value) -> list[ClassInfo]:
-    """The classes of the project of which a value is, or may be, an object, but for one that is on the host."""
-    found = [option.info for option in options(value) if type(option) is Instance and option.device != "host"]
+    """The classes of the project of which a value is, may be or holds an object, but for one that is on the host."""
+    found = [leaf.info for leaf in leaves_of(value) if type(leaf) is Instance and leaf.device != "host"]
     return [info for info in found if info is not None]
+
+
+def made_with(instance: Instance, kept: dict[str, Value]) -> Instance:
+    """An object of the project that keeps these things, which it was made with: not what holds such in turn, for what
+    holds another of its kind has no end."""
+    told = {f".{name}": value for name, value in kept.items() if not any(map(_nests, leaves_of(value)))}
+    return Instance(instance.info, device=instance.device, settings=told) if told else instance
+
+
+def _nests(leaf: Value) -> bool:
+    within = leaf.settings.values() if type(leaf) is Instance else ()
+    return any(type(part) is Instance and bool(part.settings) for value in within for part in leaves_of(value))
 
 
 def taken_along(value: Value) -> Value:
@@ -126,6 +143,8 @@ def held_there(receiver: Value | None, found: Value, moved: bool = False) -> Val
         return found
     if type(found) is Instance:
         return there_too(found)
+    if type(found) is Union:
+        return Union(tuple([held_there(receiver, option) for option in found.options]), found.wide)
     # Where an instance holds what it was made of, what is on the device is another one's.
     elsewhere = ("assumed", "mixed", "device") if receiver.info.steady else ("assumed", "mixed")
     return changed(found, lambda tensor: tensor.but(device="host") if tensor.device in elsewhere else tensor)

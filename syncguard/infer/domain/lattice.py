@@ -173,15 +173,26 @@ def _held(function: Named) -> Table:
 
 def _instances(a: Instance, b: Instance) -> Instance | None:
     """Two instances of one class; what two containers of modules hold is in the one that stands for both, and a loader
-    that brings its batches to the device speaks for one that may do so later."""
+    that brings its batches to the device speaks for one that may do so later. Of two that were made with other things,
+    nothing is known but what their class keeps."""
     if a.info is not b.info or a.name != b.name:
         return None
     if (BROUGHT in a.settings) is not (BROUGHT in b.settings):
         return a if BROUGHT in a.settings else b
     one, other = (b, a) if a.device == "host" else (a, b)
+    if not _made_alike(a, b):
+        one = Instance(one.info, one.name, one.device)
     if one is other or other.modules is None:
         return one
     return one.holding(other.modules if one.modules is None else join(one.modules, other.modules))
+
+
+def _made_alike(a: Instance, b: Instance) -> bool:
+    """Whether two objects of a class of the project keep the same of what they were made with."""
+    if a.info is None or a.settings is b.settings or not (a.settings or b.settings):
+        return True
+    one, other = a.kept, b.kept
+    return one.keys() == other.keys() and all(same(value, other[name]) for name, value in one.items())
 
 
 MEET: Final[dict[type, Callable[[Any, Any], Value | None]]] = {
@@ -369,6 +380,8 @@ def _same_instances(a: Instance, b: Instance) -> bool:
     if a.info is not b.info or a.name != b.name or (a.device == "host") != (b.device == "host"):
         return False
     if (BROUGHT in a.settings) is not (BROUGHT in b.settings):
+        return False
+    if not _made_alike(a, b):
         return False
     held, other = a.modules, b.modules
     return held is other or (held is not None and other is not None and same(held, other))

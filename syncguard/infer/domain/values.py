@@ -309,6 +309,11 @@ class Instance(Value):
         self.info, self.name, self.device, self.settings = info, name, device, settings or {}
 
     @property
+    def kept(self) -> dict[str, Value]:
+        """What an object of the project was made with, by the attributes that keep it."""
+        return {name[1:]: value for name, value in self.settings.items() if name[0] == "."}
+
+    @property
     def modules(self) -> Value | None:
         """What a container of modules was made of, and has taken up since."""
         return self.settings.get("modules") if self.settings else None

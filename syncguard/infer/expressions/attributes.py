@@ -187,7 +187,7 @@ def of_instance(of: Instance, name: str, node: core.Attr, frame: Frame) -> Value
     if info is None:
         return UNKNOWN
     above = of.name == "super"
-    held = None if above else info.attribute(name, frame.routine)
+    held = None if above else info.attribute(name, frame.routine, of.settings.get(f".{name}") if of.settings else None)
     member = info.find(name, above)
     if member is not None and (above or member[1] is not info) and library_first(info, name, member[1], frame):
         return Bound(of, name)

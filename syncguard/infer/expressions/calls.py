@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from syncguard.infer.branches.stepping import is_loader, trains_by
 from syncguard.infer.branches.subjects import last_name
+from syncguard.infer.building import built_on_host_by
 from syncguard.infer.domain.contents import any_on_device, fetched
 from syncguard.infer.domain.lattice import join, join_all
 from syncguard.infer.domain.reasons import anew
@@ -304,6 +305,9 @@ def _begun(loader: Instance, at: At, frame: Frame) -> None:
     """What a pass over a loader costs before it gives anything: it draws a seed. One of a class of its own that begins
     otherwise says so there."""
     if loader.info is not None and loader.info.find("__iter__") is not None:
+        return
+    home = frame.home
+    if frame is home.frame and home.own and built_on_host_by(at, home.core.body, frame.world.places):
         return
     for name in loader.info.external() if loader.info is not None else (loader.name,):
         op = frame.world.op(f"{name}.__iter__")

@@ -191,6 +191,8 @@ def proven(
     read = (op.waits and (alone or loss)) or (alone and name in world.reductions)  # `if state.mask.any():`
     if not read or args or keywords or of_numbers(nodes, frame) or not waits_alone(op, name, frame):
         return None
+    if name not in world.family and not loss and own_method(name, frame):
+        return None  # `self.window.mean()`, of a class of this file
     if hasattr(object, name) or world.places.is_("names", "inverted", name):
         return None  # `module.__repr__()`
     if works(nodes, frame) or of_table(nodes, frame):

@@ -46,6 +46,8 @@ class Outcomes(Modules):
         self.left: Env = {}  # what the interface that was asked last left in the attributes of its object
         self.waits: tuple[Sighting, ...] = ()  # what the interface waits for that was asked last
         self.lent: dict[tuple[ClassInfo, str], Value] = {}  # what the file that is checked assigns to others' classes
+        self.anew: set[tuple[ClassInfo, str]] = set()  # of these, what it assigns to objects that are made already
+        self.made_with: Env = {}  # what the object keeps whose constructor was asked last
         self.readers: dict[tuple[ClassInfo, str], dict[Routine, None]] = {}  # of attributes, in that file
         self.learning: set[tuple[ClassInfo, str]] = set()  # attributes whose assigning methods run for the first time
         self.keeps: list[Kept] = []  # the tensors that a run for one caller lets instances of classes keep
@@ -56,7 +58,13 @@ class Outcomes(Modules):
         raise NotImplementedError
 
     def outcome(
-        self, routine: Routine, given: Given, frame: Frame, receiver: ClassInfo | None = None, at: At | None = None
+        self,
+        routine: Routine,
+        given: Given,
+        frame: Frame,
+        receiver: ClassInfo | None = None,
+        at: At | None = None,
+        mine: Env | None = None,
     ) -> Value:
         """What a function of another file returns when a call gives it this: its body is run for this caller."""
         node = routine.node
@@ -66,8 +74,11 @@ class Outcomes(Modules):
             frame.routine.uses[routine.home.path, routine.qualname] = None
         actual = receiver if receiver is not None and routine.owner in receiver.mro[1:] else None
         unsaid = left_out(frame.given[0], at, node, routine.owner is not None) if given else []
+        if actual is not None and at is not None and frame.home.own and not routine.home.own:
+            frame.routine.below.setdefault((routine, at), set()).add(actual)
         given = self.telling(routine, node, given, unsaid, frame.world)
-        shown = self.shown(routine, node, receiver, frame) if receiver is not None and receiver.elsewhere else []
+        mine = mine or {}
+        shown = self.shown(routine, node, receiver, mine, frame) if receiver is not None and receiver.elsewhere else []
         if self.lent and (frame.home.own or self.showing):
             shown = [*shown, *self.handed(given)]
         key = self.context(given, actual)
@@ -79,7 +90,7 @@ class Outcomes(Modules):
         self.waits = routine.pays.get(key, ())
         self.left = {}
         if known is not None:
-            self.lend(known, given, frame, at)
+            self.lend(known, routine, given, frame, at)
             self.left = {name: reasons.retold(value, known.given, given) for name, value in known.left.items()}
             return reasons.retold(known.returned, known.given, given)
         if routine.running or self.depth > REACH:
@@ -87,7 +98,7 @@ class Outcomes(Modules):
         given = reasons.apart(given)
         teaches, self.teaches = self.teaches, not key[1] and actual is None and not shown
         showing, self.showing = self.showing, bool(shown)
-        routine.actual = actual
+        routine.actual, routine.kept = actual, mine
         if shown or (actual is not None and actual.home.own) or any(map(holds_own, given.values())):
             self.passing.append((routine, key))
         keeps, self.keeps = self.keeps, []
@@ -99,8 +110,9 @@ class Outcomes(Modules):
         told = Told(found, given, tuple(sightings.values()), asks, kept, left)
         if self.half == half and not routine.home.half:
             routine.contexts[key] = told
-        self.lend(told, given, frame, at)
+        self.lend(told, routine, given, frame, at)
         self.teaches, self.showing, routine.actual = teaches, showing, None
+        routine.kept = {}
         always = {key: sighting for key, sighting in sightings.items() if sighting.always}
         told_more = key != self.context({}, None)
         self.waits = self.costs(routine, always, found, told_more, frame) if always else ()
@@ -110,10 +122,10 @@ class Outcomes(Modules):
         return found
 
     def shown(
-        self, routine: Routine, node: core.Function, receiver: ClassInfo, frame: Frame
+        self, routine: Routine, node: core.Function, receiver: ClassInfo, mine: Env, frame: Frame
     ) -> list[tuple[str, Value]]:
         """What a method of another file's class asks its instance for, of what the file that is checked lets those
-        keep: what nobody sees there."""
+        keep, or this one: what nobody sees there."""
         if receiver.is_module or not (frame.home.own or self.showing) or not node.params:
             return []
         known = routine.written.own
@@ -126,6 +138,8 @@ class Outcomes(Modules):
                 if frame.home.own:
                     self.readers.setdefault((info, name), {})[frame.routine] = None
                 value = self.lent.get((info, name))
+                if value is not None and f".{name}" in mine and (info, name) not in self.anew:
+                    value = mine[f".{name}"]
                 if value is not None:
                     found.append((name, value))
         return found
@@ -142,12 +156,18 @@ class Outcomes(Modules):
         """What tells apart the calls of a function of another file."""
         return self.default_device, key_of(given.items()), actual.serial if actual is not None else -1
 
-    def lend(self, told: Told, given: Given, frame: Frame, at: At | None) -> None:
+    def lend(self, told: Told, routine: Routine, given: Given, frame: Frame, at: At | None) -> None:
         """Let the file that is checked see what classes, and the instances that it gives tensors to, keep of a call."""
+        making = routine.name == "__init__"
+        self.made_with = {}
         for info, name, value in told.keeps if given or at is not None else ():
             value = reasons.retold(value, told.given, given)
             if frame.home.own:
                 self.look_again(info.lend(name, value))
+                if not making:
+                    self.anew.add((info, name))
+                elif routine.owner is not None and (info in routine.owner.mro or routine.owner in info.mro):
+                    self.made_with[name] = value
             else:
                 self.keeps.append((info, name, value))
 

@@ -65,7 +65,7 @@ def bind(frame: Frame, node: core.Function) -> None:
             is_class = param.name != "self" or by_class(node)
             owner = routine.actual or routine.owner
             there = "host" if frame.world.place(routine) == "host" and keeps_data(owner, frame.world) else "assumed"
-            frame.env[param.name] = ClassOf(owner) if is_class else Instance(owner, device=there)
+            frame.env[param.name] = ClassOf(owner) if is_class else Instance(owner, device=there, settings=routine.kept)
             continue
         held = _others(frame, param) if param.kind == "**" else value(frame, param, position)
         if param.name in moved:

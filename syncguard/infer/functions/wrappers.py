@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from syncguard.infer.routine import Frame, Routine
     from syncguard.infer.sightings import Sighting
 
+WRAPPED: Final = "wrapped:"
+DEEP: Final = 4  # functions within one another of which each is a name for the next
 SHORT: Final = 5  # statements of a function that only wraps a wait
 
 
@@ -91,8 +93,7 @@ def tell(waits: tuple[Sighting, ...], routine: Routine, given: list[Value], at: 
     for wait in waits:
         held = first
         if wait.operand is None:
-            why = Why(f"wrapped:{routine.qualname}", wait.at, None, routine.home.path)
-            frame.sight(at, wait.op, wait.hazard, None, why, min(wait.sure, LIKELY))
+            frame.sight(at, wait.op, wait.hazard, None, _wrapped(wait, routine, None), min(wait.sure, LIKELY))
         elif held is not None:
             name = _handed(wait.operand, routine, frame)
             if type(call) is CALL and written and name:
@@ -101,8 +102,20 @@ def tell(waits: tuple[Sighting, ...], routine: Routine, given: list[Value], at: 
             node, reason = held
             if type(call) is CALL and call.at == at and not name:
                 node = call
-            why = Why(f"wrapped:{routine.qualname}", wait.at, reason, routine.home.path)
-            frame.sight(at, wait.op, wait.hazard, node, why, min(wait.sure, LIKELY))
+            frame.sight(at, wait.op, wait.hazard, node, _wrapped(wait, routine, reason), min(wait.sure, LIKELY))
+
+
+def _wrapped(wait: Sighting, routine: Routine, reason: Why | None) -> Why:
+    """Why a call waits: a line of the function that is called does, and of those that this is a name for, in turn."""
+    told = Why(f"{WRAPPED}{routine.qualname}", wait.at, reason, routine.home.path)
+    inner: list[Why] = []
+    why = wait.why
+    while why is not None and why.text.startswith(WRAPPED) and len(inner) < DEEP:
+        inner.append(why)
+        why = why.parent
+    for one in reversed(inner):
+        told = Why(one.text, one.at, told, one.path)
+    return told
 
 
 def _held(pairs: list[tuple[Value, Node | None]]) -> tuple[Node | None, Why | None] | None:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from syncguard.infer.branches.arms import forget, turned
 from syncguard.infer.branches.failures import fails
 from syncguard.infer.branches.gates import NOTHING, flags, sets_rhythm, size_threshold
+from syncguard.infer.branches.generating import turns_of
 from syncguard.infer.branches.guards import off_device
 from syncguard.infer.branches.keeps import BUILDS, GROWS, outgrown
 from syncguard.infer.branches.keyed import paired
@@ -24,7 +25,7 @@ from syncguard.infer.domain.values import (
     UNKNOWN,
     Call,
     Host,
-    Named,
+    Instance,
     Value,
     options,
 )
@@ -42,7 +43,7 @@ from syncguard.infer.statements.refills import refill
 from syncguard.infer.statements.sides import Side, meet, sides_of
 from syncguard.read import core
 from syncguard.read.core import At, Node
-from syncguard.read.tags import ATTR, BRING, CALL, CONST, DO, FUNCTION, LEAVE, LOOP, NAME
+from syncguard.read.tags import ATTR, BRING, CONST, DO, FUNCTION, LEAVE, LOOP
 from syncguard.read.walk import walk
 
 ROUNDS: Final = 4  # passes over a loop body before what it binds is taken as settled
@@ -176,7 +177,10 @@ def loop(node: core.Loop, frame: Frame) -> None:
 
 def _turning(node: core.Loop, iterated: Value, frame: Frame) -> Context:
     """Enter a loop; what surrounds it is given back."""
-    step = Step(node, step_reason(node, iterated, frame))
+    driven, many = turns_of(node, iterated, frame)
+    step = Step(node, "" if many else step_reason(node, iterated, frame) or driven)
+    if many:
+        step.steps = node.at[0]
     if step.reason:
         frame.home.steps = True
         frame.routine.stepping.add(node.at)
@@ -245,7 +249,7 @@ def within(node: core.With, frame: Frame) -> None:
         if type(value) is Host and value.kind.startswith("device:"):
             frame.world.default_device = value.kind[7:]
     start, surrounding = dict(frame.env), frame.context
-    if any(_captures(context, frame) for context, _ in node.items):
+    if any(_captures(value, frame) for value, _ in managers):
         test = core.Do("truth", (core.Const(True, node.at),), node.at)  # as often as it is replayed
         captured = core.Loop(test, None, None, node.body, (), frozenset(), node.at)
         frame.surround(loops=(*surrounding.loops, Step(captured, CAPTURED)))
@@ -263,10 +267,10 @@ def within(node: core.With, frame: Frame) -> None:
     frame.world.default_device = default
 
 
-def _captures(context: Node, frame: Frame) -> bool:
+def _captures(manager: Value, frame: Frame) -> bool:
     """Whether a `with` records what stands in it as a CUDA graph, where nothing may wait."""
-    made = quiet_value(context.fn, frame) if type(context) is CALL and type(context.fn) in (NAME, ATTR) else UNKNOWN
-    return type(made) is Named and made.name in frame.world.places.tables["cold"]["captures"]
+    names = frame.world.places.tables["cold"]["captures"]
+    return any(type(option) is Instance and option.name in names for option in options(manager))
 
 
 def leave(node: core.Leave, frame: Frame) -> None:

@@ -6,7 +6,7 @@ from typing import Final
 
 from syncguard.infer.branches.narrow import narrowed
 from syncguard.infer.domain.contents import holds_tensor, tensor_in, without
-from syncguard.infer.domain.lattice import join
+from syncguard.infer.domain.lattice import join, join_all
 from syncguard.infer.domain.values import UNKNOWN, Host, Table, Tensor, Unknown, Value
 from syncguard.infer.expressions.evaluate import quiet_value
 from syncguard.infer.routine import Frame
@@ -39,7 +39,7 @@ def refill(node: core.Loop, frame: Frame) -> None:
     there = tensor_in(value)
     each = any(put is statement for statement in node.body)
     item = pair[1].id if len(pair) == 2 and type(pair[1]) is NAME else f"{name}[{key.id}]"
-    read = UNKNOWN if there is value or len(puts) > 1 else _of_any_tensor(put, node.body, item, frame)
+    read = UNKNOWN if there is value else _of_any_tensor(puts, node.body, item, frame)
     if type(read) is not Unknown and not holds_tensor(read):
         always = each and not any(type(part) is LEAVE for part in walk(node.body))
         frame.env[name] = _read(held, read, always)
@@ -67,19 +67,28 @@ def _read(held: Value, value: Value, always: bool) -> Value:
     return Table(items, value if left is UNKNOWN else join(left, value), held.keys)
 
 
-def _of_any_tensor(put: core.Bind, body: tuple[Node, ...], item: str, frame: Frame) -> Value:
+def _of_any_tensor(puts: list[core.Bind], body: tuple[Node, ...], item: str, frame: Frame) -> Value:
     """What is put in the place of a tensor, whichever it is; UNKNOWN where some may be left as they are: what stands
     before, or around, asks something else of `item` than whether it is a tensor."""
     before = frame.env
-    frame.env = {**before, item: ANY}
+    frame.env = given = {**before, item: ANY}
     frame.dotted.add(item.partition("[")[0])
-    ways = _ways_to(put, body)
-    sure = ways is not None and all(
-        tensor_in(narrowed(test, not outcome, frame).get(item, ANY)) is None for test, outcome in ways
-    )
-    value = quiet_value(put.value, frame) if sure and put.value is not None else UNKNOWN
+    found: list[Value] = []
+    sure = False
+    for put in puts:
+        ways = _ways_to(put, body)
+        # What several put there is asked of each as its own tests leave it: `if isinstance(x, float): out[k] = x`.
+        for test, outcome in ways or () if len(puts) > 1 else ():
+            frame.env = {**frame.env, **narrowed(test, outcome, frame)}
+        value = UNKNOWN if ways is None or put.value is None else quiet_value(put.value, frame)
+        frame.env = given
+        found.append(value)
+        sure = sure or (
+            ways is not None
+            and all(tensor_in(narrowed(test, not outcome, frame).get(item, ANY)) is None for test, outcome in ways)
+        )
     frame.env = before
-    return value
+    return join_all(found) if sure and all(type(value) is not Unknown for value in found) else UNKNOWN
 
 
 def _ways_to(put: core.Bind, body: tuple[Node, ...]) -> list[tuple[Node, bool]] | None:
@@ -105,12 +114,17 @@ def _ways_to(put: core.Bind, body: tuple[Node, ...]) -> list[tuple[Node, bool]] 
 
 
 def _container(node: Node | None) -> str:
-    """The name of what a loop takes the keys of; '' where it is not written so."""
+    """The name or path of what a loop takes the keys of; '' where it is not written so."""
     if type(node) is CALL and type(node.fn) is NAME and node.fn.id in COPIES and len(node.args) == 1:
         node = node.args[0]
     if type(node) is CALL and type(node.fn) is ATTR and node.fn.name in WAYS and not node.args:
         node = node.fn.of
-    return node.id if type(node) is NAME else ""
+    return _path(node)
+
+
+def _path(node: Node | None) -> str:
+    """A name, or the attributes asked of one: `self.logs`."""
+    return node.id if type(node) is NAME else node.path if type(node) is ATTR else ""
 
 
 def _puts(targets: tuple[Node, ...], name: str, key: str) -> bool:
@@ -119,7 +133,6 @@ def _puts(targets: tuple[Node, ...], name: str, key: str) -> bool:
     return (
         len(targets) == 1
         and type(target) is INDEX
-        and type(target.of) is NAME
         and type(target.key) is NAME
-        and (target.of.id, target.key.id) == (name, key)
+        and (_path(target.of), target.key.id) == (name, key)
     )

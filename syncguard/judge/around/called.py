@@ -69,6 +69,7 @@ class Called(msgspec.Struct, frozen=True, gc=False, array_like=True):
     always: bool = False  # whether all of these calls are made, come what may
     there: bool = False  # whether all that they give is on the host
     way: tuple[Fact, ...] = ()  # what leads to them in a hot function, where that is not what leads to it
+    of: tuple[Where, ...] = ()  # the classes below that of the method, of the objects that all of them ask for it
 
 
 class Function(msgspec.Struct, frozen=True, array_like=True):

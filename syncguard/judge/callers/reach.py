@@ -176,15 +176,36 @@ def _calls(
                     options=shared, left=tuple(sorted(left)), hands=tuple(sorted(hands)), needs=needs,
                     gives=gives, asks=ways.asks(routine, alike) if step is None else (),
                     host=given.host, pieces=given.pieces, always=given.always, there=given.there,
-                    way=way,
+                    way=way, of=_below(routine, callee, alike),
                 )  # fmt: skip
         # Else it does not matter who calls it.
-        elif not is_open(callee, places) or kept_by(callee) or (routine.gpuless and kin(callee, places)):
+        elif (
+            not is_open(callee, places)
+            or kept_by(callee)
+            or (routine.gpuless and kin(callee, places))
+            or (known is None and callee.home is not home and all(_now_and_then(context) for _, context in calls))
+        ):
             shared = shared_by_all(around(routine, context) for _, context in calls)
             (line, *_), context = calls[0]
             reason = next(((loop.reason, loop.at[0]) for loop in context.loops if loop.reason), ("", 0))
             handed = callee.name in handed_about(home)
             yield Called(callee.home.path, callee.qualname, line, *reason, True, shared, handed)
+
+
+def _now_and_then(context: Context) -> bool:
+    """Whether a place stands behind a gate in a loop of the steps."""
+    return context.rare and any(bool(loop.reason) for loop in context.loops)
+
+
+def _below(routine: Routine, callee: Routine, calls: list[Calling]) -> tuple[Where, ...]:
+    """The classes between that of a method and that of the objects which all calls ask for it, if this is one: those in
+    loops of the steps, where there are such."""
+    steps = [one for one in calls if not _beside_steps(one)]
+    known = [routine.below.get((callee, at), set()) for at, _ in steps or calls]
+    every = [info for some in known for info in some]
+    if not (all(known) and all(info is every[0] for info in every)) or callee.owner not in every[0].mro:
+        return ()
+    return tuple([(info.home.path, info.name) for info in every[0].mro[: every[0].mro.index(callee.owner)]])
 
 
 def _may_lead(context: Context, callee: Routine, routine: Routine, heat: Heat, places: Places) -> bool:
@@ -241,6 +262,11 @@ def reached(files: dict[str, tuple[Function, ...]], callers: Callers) -> dict[Wh
                 continue
             found[where] = by_call(path, function, call, way)
             yield where
+            for one, own in asked_below(where, call.of, cold, instead) if call.of else ():
+                if one not in found:
+                    told = Fact(f"calls `{own.name}`", own.line, where[0])
+                    found[one] = (*found[where], told, Fact(f"`{one[1]}` overrides it", cold[one].lines[0], one[0]))
+                    yield one
 
     calling = [(path, f) for path, functions in sorted(files.items()) for f in functions if _leads(f)]
     late: list[tuple[str, Function, tuple[Fact, ...] | None]] = []  # what is given too little as yet
@@ -269,6 +295,33 @@ def overriding(functions: Mapping[Where, Function]) -> dict[Where, list[Where]]:
         for one in function.over:
             found.setdefault(one, []).append(where)
     return found
+
+
+def asked_below(
+    where: Where, of: tuple[Where, ...], functions: Mapping[Where, Function], instead: Mapping[Where, list[Where]]
+) -> Iterator[tuple[Where, Called]]:
+    """What objects of a class have in the place of the methods that a method of a class above asks them for, and the
+    call of each there."""
+    owner = where[1].rpartition(".")[0]
+    todo, seen = [where], {where}
+    while todo:
+        one = todo.pop()
+        for call in functions[one].calls if one in functions else ():
+            asked = (call.path, call.name)
+            if (
+                call.rare
+                or call.options
+                or asked in seen
+                or asked[0] != where[0]
+                or asked[1].rpartition(".")[0] != owner
+            ):
+                continue
+            seen.add(asked)
+            mine = [has for has in instead.get(asked, ()) if (has[0], has[1].rpartition(".")[0]) in of]
+            if mine:
+                yield mine[0], call
+            else:
+                todo.append(asked)
 
 
 def above(function: Function, path: str, where: Where, own: Function) -> tuple[Fact, ...]:

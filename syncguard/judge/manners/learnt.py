@@ -12,11 +12,13 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Sighting
 from syncguard.judge.around.calling import call_at
+from syncguard.judge.around.changes import bindings
 from syncguard.read.core import At, Node
-from syncguard.read.tags import ATTR, CALL, CONST, DO, WITH
+from syncguard.read.tags import ATTR, CALL, CONST, DO, NAME, WITH
 from syncguard.read.walk import around, walk
 
 WHOLE: Final = frozenset(("int", "bool"))  # kinds that have no gradients
+ENTERS: Final = "enter_context"
 FIXED: Final = ("built", "drawn", "converts", "of_data")
 
 
@@ -78,13 +80,24 @@ def _of_library(fn: Node) -> bool:
 
 
 def _unrecorded(at: At, routine: Routine, world: World) -> bool:
-    """Whether a place stands under `with torch.no_grad():`."""
-    return any(
-        type(part) is WITH
-        and around(part.at, at)
-        and any(world.places.is_("hot", "gradless", last_name(manager)) for manager, _ in part.items)
-        for part in walk(routine.node.body)
-    )
+    """Whether a place stands under `with torch.no_grad():`, be it kept in a name, or entered on a stack of such."""
+    for part in walk(routine.node.body):
+        if type(part) is WITH and around(part.at, at):
+            managers = [*[item for item, _ in part.items], *_entered(part.body, at)]
+            if any(_gradless(manager, routine, world) for manager in managers):
+                return True
+    return False
+
+
+def _entered(body: tuple[Node, ...], at: At) -> list[Node]:
+    """What a block enters on a stack above a place: `stack.enter_context(torch.no_grad())`."""
+    calls = [part for part in walk(body) if type(part) is CALL and part.at < at and part.args]
+    return [call.args[0] for call in calls if last_name(call.fn) == ENTERS]
+
+
+def _gradless(manager: Node, routine: Routine, world: World) -> bool:
+    made = [part.value for part in bindings(routine.node.body, manager.id)] if type(manager) is NAME else [manager]
+    return bool(made) and all(one is not None and world.places.is_("hot", "gradless", last_name(one)) for one in made)
 
 
 def _asks(at: At, routine: Routine) -> bool:

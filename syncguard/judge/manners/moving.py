@@ -6,6 +6,7 @@ from typing import Final
 
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.domain.sureness import LIKELY, NO, POSSIBLE
+from syncguard.infer.project import World
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Sighting
 from syncguard.judge.around.calling import call_at
@@ -13,7 +14,7 @@ from syncguard.judge.around.changes import bindings, holder
 from syncguard.pack.places import Places
 from syncguard.read.core import At, Node
 from syncguard.read.tags import ATTR, CALL, NAME
-from syncguard.read.walk import around
+from syncguard.read.walk import around, walk
 from syncguard.terms import SETUP
 
 TO_HOST: Final = "copy-to-host"
@@ -32,6 +33,16 @@ def copied_again(sighting: Sighting, routine: Routine, places: Places) -> int:
     if comes_back(sighting, routine) or (made is not None and weighs and _makes(made)):
         return LIKELY
     return NO if name and _there_already(name, sighting, within, routine) else POSSIBLE
+
+
+def made_there(sighting: Sighting, routine: Routine, world: World) -> bool:
+    """Whether the module that goes to the host is made in that expression, where all are made: `Net(8).to("cpu")`."""
+    if world.default_device != "host" or not world.is_module_class(sighting.op.rpartition(".")[0]):
+        return False
+    made = _moved(sighting.at, routine)
+    if type(made) is not CALL or not last_name(made.fn)[:1].isupper():
+        return False
+    return not any(type(part) is CALL and any(key == "device" for key, _ in part.keywords) for part in walk((made,)))
 
 
 def comes_back(sighting: Sighting, routine: Routine) -> bool:

@@ -16,7 +16,7 @@ from syncguard.infer.project import World
 from syncguard.infer.routine import Routine
 from syncguard.infer.sightings import Sighting
 from syncguard.judge.manners.learnt import learns
-from syncguard.judge.manners.moving import copied_again
+from syncguard.judge.manners.moving import copied_again, made_there
 from syncguard.judge.manners.written import in_bfloat16, stays, with_itself
 from syncguard.read import core
 from syncguard.read.core import At
@@ -59,7 +59,9 @@ def _made(why: Why | None, world: World) -> Why | None:
 def fetched(sighting: Sighting, routine: Routine, world: World, heat: Heat) -> str:
     """What a function writes, of what it is given, into a tensor that it makes on the host is there already for all
     that it tells, unless it names a device: `found = torch.zeros(n); found[0] = x.sum()`. A model would be on one, but
-    for one that is made there, and moved nowhere, before it is saved."""
+    for one that is made there, and moved nowhere, before it is saved, or is made and brought there at once."""
+    if made_there(sighting, routine, world):
+        return ""
     if world.places.is_("manners", "saves", sighting.op.rpartition(".")[2]) and stays(sighting, routine, world):
         return ""
     if heat == "hot" or routine.owner is not None or not world.places.is_("manners", "written", sighting.op):

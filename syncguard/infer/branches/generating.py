@@ -1,0 +1,60 @@
+"""A loop over what a generator of the project gives in, whether its turns are the steps of that, or each of them comes
+behind many, out."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from syncguard.infer.branches.stepping import by_epoch, loads
+from syncguard.infer.domain.values import UNKNOWN, Call, Seq, Value
+from syncguard.infer.routine import Frame, Routine
+from syncguard.read import core
+from syncguard.read.core import Node
+from syncguard.read.tags import BIND, CALL, DO, FUNCTION, LOOP, NAME
+from syncguard.read.walk import around, walk
+
+YIELDS: Final = ("yield", "yield from")
+
+
+def turns_of(node: core.Loop, iterated: Value, frame: Frame) -> tuple[str, bool]:
+    """Why each turn of a loop takes a step of a generator, and whether each comes behind many steps that this takes."""
+    if type(iterated) is not Seq or iterated.kind != "iterator" or node.calls & frame.world.places.loop_calls:
+        return "", False  # no generator, or it takes steps itself
+    over = node.iterable
+    if type(over) is NAME:  # it was made above
+        made = [part.value for part in walk(frame.routine.node.body) if type(part) is BIND and _binds(part, over.id)]
+        over = made[0] if len(made) == 1 else None
+    routine = _generator(over, frame) if type(over) is CALL else None
+    if routine is None or not routine.stepping:
+        return "", False
+    body = routine.node.body
+    loops = [part for part in walk(body) if type(part) is LOOP]
+    given = [part for part in walk(body) if type(part) is DO and part.what in YIELDS]
+    within = [[loop for loop in loops if around(loop.at, one.at)] for one in given]
+    steps = [bool(some) and _steps(some[-1], routine, frame) for some in within]
+    return (f"each turn takes a step of `{routine.name}`" if all(steps) else ""), not any(steps)
+
+
+def _binds(part: core.Bind, name: str) -> bool:
+    return any(type(target) is NAME and target.id == name for target in part.targets)
+
+
+def _generator(node: Node | None, frame: Frame) -> Routine | None:
+    """The generator that a loop goes through, be its items numbered or shown on a bar on the way."""
+    from syncguard.infer.expressions.evaluate import quiet_value
+
+    while type(node) is CALL:
+        called = quiet_value(node.fn, frame)
+        if type(called) is Call:
+            inner = called.routine.node
+            return called.routine if type(inner) is FUNCTION and inner.generator else None
+        node = node.args[0] if node.args else None
+    return None
+
+
+def _steps(loop: core.Loop, routine: Routine, frame: Frame) -> bool:
+    """Whether each turn of a loop is a step, and no epoch of them."""
+    if loop.at not in routine.stepping:
+        return False
+    inner = [part for part in walk(loop.body) if type(part) is LOOP and part.at in routine.stepping]
+    return not any(loads(part, UNKNOWN, frame) or by_epoch(loop, frame) for part in inner)
