@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from syncguard.infer.branches.passing import left_out
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain import reasons
-from syncguard.infer.domain.contents import changed, classes_in, tensor_in, tensors_in, there
+from syncguard.infer.domain.contents import changed, classes_in, holds_tensor, tensor_in, tensors_in, there
 from syncguard.infer.domain.keys import Key, holds_own, key_of, outlined
 from syncguard.infer.domain.lattice import same
 from syncguard.infer.domain.values import NONE, UNKNOWN, Call, Host, Value
@@ -73,7 +73,7 @@ class Outcomes(Modules):
         key = self.context(given, actual)
         if shown:
             key = (*key, key_of(shown))
-        if given and at is not None:
+        if (given or shown) and at is not None:
             frame.routine.asks.setdefault((routine, key), (given, at))
         known = routine.contexts.get(key)
         self.waits = routine.pays.get(key, ())
@@ -101,7 +101,9 @@ class Outcomes(Modules):
             routine.contexts[key] = told
         self.lend(told, given, frame, at)
         self.teaches, self.showing, routine.actual = teaches, showing, None
-        always = {key: sighting for key, sighting in sightings.items() if sighting.always}
+        # What only the object that is asked brings about stands in its method, whoever calls that.
+        passed = not shown or any(map(holds_tensor, given.values()))
+        always = {key: sighting for key, sighting in sightings.items() if sighting.always} if passed else {}
         told_more = key != self.context({}, None)
         self.waits = self.costs(routine, always, found, told_more, frame) if always else ()
         if self.waits:
@@ -129,6 +131,14 @@ class Outcomes(Modules):
                 if value is not None:
                     found.append((name, value))
         return found
+
+    def reads_lent(self, routine: Routine, receiver: ClassInfo | None, frame: Frame) -> bool:
+        """Whether a method of another file's class asks its instance for what this file lets it keep."""
+        node = routine.node
+        if receiver is None or not receiver.elsewhere or type(node) is not FUNCTION:
+            return False
+        frame.routine.uses[routine.home.path, routine.qualname] = None
+        return bool(self.shown(routine, node, receiver, frame))
 
     def handed(self, given: Given) -> Iterator[tuple[str, Value]]:
         """The same of the objects that a call gives."""
