@@ -365,6 +365,28 @@ class Gate:
             self.rows = 0
         if self.low > 3:
             self.rows = 1
+
+    @classmethod
+    def of(cls, top):
+        return cls(top)
+
+
+def make(top):
+    return Gate(top)
+
+
+class Table:
+    def __init__(self):
+        self.rows = {}
+
+    def put(self, key, value):
+        self.rows[key] = value
+
+    def most(self):
+        total = 0
+        for value in self.rows.values():
+            total += 1 if value > 3 else 2
+        return total
 """
 GATED = """\
 import torch
@@ -393,6 +415,43 @@ def run(x: torch.Tensor, count: int):
 def test_what_a_method_asks_of_its_object_though_it_is_given_nothing(project, top, low, found):
     write({"ops": GATES, "net": GATED.format(top=top, low=low), "plain": ""})
     assert [f.site.line for f in checked() if f.code == "SG204"] == found
+
+
+OBJECTS = """\
+import torch
+from .ops import Gate, Table, make
+
+
+class Mine(Gate):
+    def told(self, x: torch.Tensor, count: int):
+        self.grow({grown})
+        self.half()
+
+
+def run(x: torch.Tensor, count: int):
+    table = Table()
+    return {called}
+"""
+
+
+@pytest.mark.parametrize(
+    ("called", "given", "found"),
+    [
+        ("Gate.of({given}).full()", "x.max()", [9]),
+        ("Gate.of({given}).full()", "count", []),
+        ("make({given}).full()", "x.max()", [9]),
+        ("make({given}).full()", "count", []),
+        ("Mine(3).told(x, count)", "x.max()", [16]),
+        ("Mine(3).told(x, count)", "count", []),
+        ("table.put('a', {given}), table.most()", "x.max()", [38]),
+        ("table.put('a', {given}), table.most()", "count", []),
+    ],
+)
+def test_however_an_object_is_made_and_keeps_what_it_is_given(project, called, given, found):
+    grown = given if called.startswith("Mine") else "count"
+    text = OBJECTS.format(grown=grown, called=called.format(given=given))
+    write({"ops": GATES, "net": text, "plain": ""})
+    assert [f.site.line for f in checked("p/ops.py", "p/net.py") if f.code == "SG204"] == found
 
 
 SCHEDULES = """\

@@ -127,8 +127,8 @@ class Outcomes(Modules):
             for info in receiver.mro:
                 if frame.home.own:
                     self.readers.setdefault((info, name), {})[frame.routine] = None
-                value = self.lent.get((info, name))
-                if value is not None:
+                value = info.attrs.get(name) if info.home.own else self.lent.get((info, name))
+                if value is not None and (holds_tensor(value) or not info.home.own):
                     found.append((name, value))
         return found
 
