@@ -366,14 +366,6 @@ class Gate:
         if self.low > 3:
             self.rows = 1
 
-    @classmethod
-    def of(cls, top):
-        return cls(top)
-
-
-def make(top):
-    return Gate(top)
-
 
 class Table:
     def __init__(self):
@@ -419,7 +411,7 @@ def test_what_a_method_asks_of_its_object_though_it_is_given_nothing(project, to
 
 OBJECTS = """\
 import torch
-from .ops import Gate, Table, make
+from .ops import Gate, Table
 
 
 class Mine(Gate):
@@ -437,17 +429,13 @@ def run(x: torch.Tensor, count: int):
 @pytest.mark.parametrize(
     ("called", "given", "found"),
     [
-        ("Gate.of({given}).full()", "x.max()", [9]),
-        ("Gate.of({given}).full()", "count", []),
-        ("make({given}).full()", "x.max()", [9]),
-        ("make({given}).full()", "count", []),
         ("Mine(3).told(x, count)", "x.max()", [16]),
         ("Mine(3).told(x, count)", "count", []),
-        ("table.put('a', {given}), table.most()", "x.max()", [38]),
+        ("table.put('a', {given}), table.most()", "x.max()", [30]),
         ("table.put('a', {given}), table.most()", "count", []),
     ],
 )
-def test_however_an_object_is_made_and_keeps_what_it_is_given(project, called, given, found):
+def test_what_an_object_keeps_in_a_dict_or_takes_over(project, called, given, found):
     grown = given if called.startswith("Mine") else "count"
     text = OBJECTS.format(grown=grown, called=called.format(given=given))
     write({"ops": GATES, "net": text, "plain": ""})

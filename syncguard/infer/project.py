@@ -274,7 +274,7 @@ class World(Sharing):
         if member is not None and type(member[0]) is Call:
             if info.home.own:
                 self.call(member[0].routine, instance, args, keywords, at, frame)
-            elif (frame.home.own or frame.routine.aside) and (
+            elif frame.home.own and (
                 any_on_device(passed) or (not (info.is_module or at_host) and any(map(_may_tell, passed)))
             ):
                 routine = member[0].routine
