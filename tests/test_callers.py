@@ -365,20 +365,6 @@ class Gate:
             self.rows = 0
         if self.low > 3:
             self.rows = 1
-
-
-class Table:
-    def __init__(self):
-        self.rows = {}
-
-    def put(self, key, value):
-        self.rows[key] = value
-
-    def most(self):
-        total = 0
-        for value in self.rows.values():
-            total += 1 if value > 3 else 2
-        return total
 """
 GATED = """\
 import torch
@@ -411,7 +397,7 @@ def test_what_a_method_asks_of_its_object_though_it_is_given_nothing(project, to
 
 OBJECTS = """\
 import torch
-from .ops import Gate, Table
+from .ops import Gate
 
 
 class Mine(Gate):
@@ -421,24 +407,13 @@ class Mine(Gate):
 
 
 def run(x: torch.Tensor, count: int):
-    table = Table()
-    return {called}
+    return Mine(3).told(x, count)
 """
 
 
-@pytest.mark.parametrize(
-    ("called", "given", "found"),
-    [
-        ("Mine(3).told(x, count)", "x.max()", [16]),
-        ("Mine(3).told(x, count)", "count", []),
-        ("table.put('a', {given}), table.most()", "x.max()", [30]),
-        ("table.put('a', {given}), table.most()", "count", []),
-    ],
-)
-def test_what_an_object_keeps_in_a_dict_or_takes_over(project, called, given, found):
-    grown = given if called.startswith("Mine") else "count"
-    text = OBJECTS.format(grown=grown, called=called.format(given=given))
-    write({"ops": GATES, "net": text, "plain": ""})
+@pytest.mark.parametrize(("given", "found"), [("x.max()", [16]), ("count", [])])
+def test_what_a_class_that_descends_from_another_files_lets_that_keep(project, given, found):
+    write({"ops": GATES, "net": OBJECTS.format(grown=given), "plain": ""})
     assert [f.site.line for f in checked("p/ops.py", "p/net.py") if f.code == "SG204"] == found
 
 

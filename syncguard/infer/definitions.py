@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from syncguard.infer.classes import ClassInfo
-from syncguard.infer.domain.contents import any_on_device, holds_tensor, is_object, taken_along, without
+from syncguard.infer.domain.contents import any_on_device, is_object, taken_along, without
 from syncguard.infer.domain.values import (
     NONE,
     UNKNOWN,
@@ -13,7 +13,6 @@ from syncguard.infer.domain.values import (
     ClassOf,
     Host,
     Instance,
-    Table,
     Tensor,
     Union,
     Unknown,
@@ -141,7 +140,7 @@ class Definitions(Outcomes):
             self.look_again(info.lend(name, value))
         elif self.teaches and frame.routine in self.storing(info, name):
             info.learn(name, value)
-        elif any_on_device([value]) or is_object(value) or (type(value) is Table and holds_tensor(value)):
+        elif any_on_device([value]) or is_object(value):
             self.keeps.append((info, name, value))
 
     def register(
