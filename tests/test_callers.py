@@ -347,6 +347,76 @@ def test_what_is_kept_by_an_instance_of_another_files_class(project, given, read
     assert [finding.code for finding in checked("p/net.py", "p/first.py")] == found
 
 
+GATES = """\
+class Gate:
+    def __init__(self, top):
+        self.top, self.low, self.rows = top, 0, 0
+
+    def grow(self, by):
+        self.low = by
+
+    def full(self):
+        return 1 if self.top > 3 else 2
+
+    def half(self):
+        for i in range(3):
+            self.rows += i
+        if self.rows > 9:
+            self.rows = 0
+        if self.low > 3:
+            self.rows = 1
+"""
+GATED = """\
+import torch
+from .ops import Gate
+
+
+def run(x: torch.Tensor, count: int):
+    gate = Gate({top})
+    gate.grow({low})
+    gate.half()
+    return gate.full()
+"""
+
+
+@pytest.mark.parametrize(
+    ("top", "low", "found"),
+    [
+        ("x.max()", "count", [9]),
+        ("count", "x.max()", [16]),
+        ("x.max()", "x.min()", [9, 16]),
+        ("count", "count", []),
+        ("torch.zeros(3).max()", "count", []),
+        ("count", "x.max().item()", []),
+    ],
+)
+def test_what_a_method_asks_of_its_object_though_it_is_given_nothing(project, top, low, found):
+    write({"ops": GATES, "net": GATED.format(top=top, low=low), "plain": ""})
+    assert [f.site.line for f in checked() if f.code == "SG204"] == found
+
+
+OBJECTS = """\
+import torch
+from .ops import Gate
+
+
+class Mine(Gate):
+    def told(self, x: torch.Tensor, count: int):
+        self.grow({grown})
+        self.half()
+
+
+def run(x: torch.Tensor, count: int):
+    return Mine(3).told(x, count)
+"""
+
+
+@pytest.mark.parametrize(("given", "found"), [("x.max()", [16]), ("count", [])])
+def test_what_a_class_that_descends_from_another_files_lets_that_keep(project, given, found):
+    write({"ops": GATES, "net": OBJECTS.format(grown=given), "plain": ""})
+    assert [f.site.line for f in checked("p/ops.py", "p/net.py") if f.code == "SG204"] == found
+
+
 SCHEDULES = """\
 import torch
 

@@ -93,6 +93,35 @@ def test_a_method_that_only_classes_below_have_is_called_where_the_base_asks_for
     assert len(found) == (2 if other else 1)
 
 
+EITHER = """
+import torch
+from torch import nn
+
+class Base(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.embed = nn.Embedding(n, n)
+
+    def forward(self, ids):
+        return self.cell(self.embed(ids), 3)
+
+class Kept(Base):
+    def __init__(self, n):
+        super().__init__(n)
+        self.cell = {kept}
+
+class Written(Base):
+    def cell(self, one, other):
+        return one if one > other else other
+"""
+
+
+@pytest.mark.parametrize("kept", ["nn.Linear(n, n)", "lambda one, other: one"])
+def test_what_some_classes_below_keep_and_others_write_is_either(kept: str) -> None:
+    (found,) = findings(EITHER.format(kept=kept))
+    assert (found.function, found.heat) == ("Written.cell", "hot")
+
+
 @pytest.mark.parametrize("above", ["(Unseen)", "(torch.optim.Optimizer)"])
 def test_what_a_class_above_may_have_that_nobody_sees_is_its_own(above: str) -> None:
     (found,) = findings("from elsewhere import Unseen\n" + MIXED.format(above=above, other=""))

@@ -105,6 +105,35 @@ def test_a_flag_or_a_method_by_such_a_name_leaves_it_open() -> None:
     assert codes(text + "\n    def learn(self):\n        self.scale_seen = len(self.names)\n") == []
 
 
+CALLED = """
+class Net(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        for i in range(n):
+            {kept}
+
+    def forward(self, x: torch.Tensor, kind):
+        return getattr(self, f"head_{{kind}}")(x, x.sum())
+
+    def other(self, x, one):
+        return 1 if one > 3 else 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("kept", "found"),
+    [
+        ("pass", [20]),
+        ('setattr(self, f"head_{i}", Head())', [7, 20]),
+        ('setattr(self, f"head_{i}", n)', []),
+    ],
+)
+def test_a_method_or_a_module_of_such_a_name_is_given_what_a_call_gives(kept: str, found: list[int]) -> None:
+    head = "class Head(nn.Module):\n    def forward(self, x, flag=0):\n        return 1 if flag > 3 else 2\n\n"
+    text = head + CALLED.format(kept=kept).replace("other", "head_one")
+    assert [line for line, code in codes(text) if code == "SG204"] == found
+
+
 def test_what_makes_up_a_name_is_no_tensor() -> None:
     text = """
     class Net(nn.Module):

@@ -7,7 +7,7 @@ from typing import Final
 from syncguard.infer.branches.subjects import last_name
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain.lattice import pooled
-from syncguard.infer.domain.values import Call, ClassOf, Instance, Named, Value
+from syncguard.infer.domain.values import Call, ClassOf, Instance, Named, Value, options
 from syncguard.infer.routine import Routine
 from syncguard.read import core
 from syncguard.read.tags import CONST, FUNCTION, LEAVE, RUN
@@ -30,10 +30,14 @@ def overriding(method: Routine, receiver: Value | None, reader: Routine) -> list
 
 
 def below(of: Instance, info: ClassInfo, name: str, reader: Routine) -> Value | None:
-    """An attribute that only heirs assign, or a method that only they have."""
+    """An attribute that only heirs assign, or a method that only they have; either, where some do one and some do the
+    other."""
     held = _assigned(info, name, reader)
-    written = _written_below(info, name) if held is None and reader.home.own else None
-    return Call(written, of) if written is not None else held
+    called = held is None or any(type(option) is Instance or type(option) is Call for option in options(held))
+    written = _written_below(info, name) if called and reader.home.own else None
+    if written is None:
+        return held
+    return Call(written, of) if held is None else pooled(held, Call(written, of))
 
 
 def _written_below(info: ClassInfo, name: str) -> Routine | None:

@@ -248,7 +248,8 @@ class World(Sharing):
         if routine.home is not frame.home or not frame.home.own:
             if frame.unused == at and not wrappers.thin(routine):
                 passed = [*args, *keywords.values()] if frame.home.own else []
-                if not any(holds_tensor(value) or callbacks.is_own(value) or is_object(value) for value in passed):
+                tells = any(holds_tensor(value) or callbacks.is_own(value) or is_object(value) for value in passed)
+                if not (tells or (frame.home.own and self.reads_lent(routine, class_of(receiver), frame))):
                     return UNKNOWN
             handed = learnt.given(routine, given, keywords, receiver is not None, frame.several != at)
             handed.update(promises.said(routine, at, frame))

@@ -247,10 +247,10 @@ class Function(Node, frozen=True, gc=False, eq=False):
     """A def or lambda.
 
     `uses` maps a local name (or `self.name`) to the attributes asked of it, with `()` if they are called, and, after a
-    `(`, to what it is passed to, after a `[` in a display, after a `*` with numbers, after a `#` an item of it; after
-    `*.` to the attributes asked of what numbers make of it, and after `*=` to the name that this is given. It is asked
-    for a `[key]`, for ranges `[,]`, and for where it is greater than something `[?]`; an attribute has its `[name]` of
-    it.
+    `(`, to what it is passed to, by its place or its `name=`, after a `[` in a display, after a `*` with numbers, after
+    a `#` an item of it; after `*.` to the attributes asked of what numbers make of it, and after `*=` to the name that
+    this is given. It is asked for a `[key]`, for ranges `[,]`, and for where it is greater than something `[?]`; an
+    attribute has its `[name]` of it.
     """
 
     name: str

@@ -135,6 +135,9 @@ def call(node: ast.Call, scope: Scope) -> Node:
                 break  # what comes next may have any place
             for mark, given in passed(arg):
                 scope.use(given, f"{mark}{position}{path}")
+        for name, value in keywords:
+            if name and (by_name := dotted(value)):
+                scope.use(by_name, f"({name}={path}")
     if path in NAMERS and len(args) > 1:
         for given in spelling(args[1]):
             scope.use(given, "[name]")

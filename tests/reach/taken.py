@@ -22,6 +22,18 @@ def by_method(x: torch.Tensor, mask, source, index):
     return int(mask[0]), int(source[0]), int(index[0])  # waits
 
 
+def by_name(table, index, logits, y, flags, n):
+    picked = torch.index_select(table, 0, index=index) + table.gather(dim=n, index=y)
+    loss = F.cross_entropy(input=logits, target=y)
+    if index[0] > 3 and y[0] > 3:  # waits
+        return weighed(picked, by=flags), int(flags[0])  # waits
+    return torch.add(input=loss, other=n), torch.sum(loss, dim=n), int(n)
+
+
+def weighed(x: torch.Tensor, *, by: torch.Tensor):
+    return x * by
+
+
 def many(a: torch.Tensor, b, c):
     total = torch.einsum("i,i->i", a, b) + torch.broadcast_tensors(a, c)[1]
     return total, int(b[0]), int(c[0])  # waits

@@ -32,7 +32,7 @@ from syncguard.infer.domain.values import (
 )
 from syncguard.infer.expressions.applying import APPLYING
 from syncguard.infer.expressions.iterators import ITERATORS, Function, called, element, foremost
-from syncguard.infer.expressions.named import name_given, names_looped, tensors_named
+from syncguard.infer.expressions.named import held_named, name_given, names_looped
 from syncguard.infer.functions.setters import sets_by_name
 from syncguard.infer.moves import moved
 from syncguard.infer.operations.apply import apply
@@ -121,7 +121,7 @@ def _getattr(args: list[Value], keywords: dict[str, Value], at: At, nodes: tuple
         each = [attribute(args[0], name, core.Attr(nodes[0], name, "", at), frame) for name in names]
         if not any(one is UNKNOWN for one in each):
             return join_all(each)
-    held = tensors_named(args[0], name_given(args[1], nodes[1], frame), frame) if 1 < len(args) <= len(nodes) else None
+    held = held_named(args[0], name_given(args[1], nodes[1], frame), frame) if 1 < len(args) <= len(nodes) else None
     if held is not None:
         return join(held, args[2]) if len(args) > 2 else held
     if len(args) > 1 and type(args[0]) is Named and args[0].name == "torch" and _device_module(args, nodes, frame):

@@ -56,7 +56,7 @@ class Usage(Names):
         for use in sorted(uses):
             if use[0] == "(" and (sure := self.takes(use, frame)):
                 there = self.place(frame.routine)
-                passed = Tensor(device=there, sure=False, why=frame.why(f"passed:{use[2:]}", at))
+                passed = Tensor(device=there, sure=False, why=frame.why(f"passed:{taker(use)}", at))
                 return passed if sure > 1 or not made_tensor(path, frame) else None
         return handed_on(uses, frame, at)
 
@@ -101,6 +101,8 @@ class Usage(Names):
     def takes(self, use: str, frame: Frame) -> int:
         """Whether what is called takes a tensor at this place, `F.mse_loss(x, y)`; 2 where it must be one, whatever is
         made of it: `accelerator.backward(loss)`."""
+        if not use[1].isdigit():
+            return self.takes_named(use, frame)
         head, _, rest = use[2:].partition(".")
         value, place = frame.lookup(head), int(use[1])
         if type(value) is Instance and value.info is not None and self.places.is_("names", "criteria", rest):
@@ -120,6 +122,20 @@ class Usage(Names):
             return 1
         op = self.op(called)
         return int(op is not None and self.asks_tensor(op, place))
+
+    def takes_named(self, use: str, frame: Frame) -> int:
+        """The same of an argument that is given by its name: `torch.gather(x, 1, index=index)`."""
+        name, _, path = use[1:].partition("=")
+        head, _, rest = path.partition(".")
+        value = frame.lookup(head)
+        if type(value) is Named:
+            called = f"{value.name}.{rest}" if rest else value.name
+            op = self.op(called) if self.computing(called) else None
+            return int(op is not None and name in op.args and self.asks_tensor(op, op.args.index(name)))
+        if type(value) is ClassOf or not rest:
+            return 0
+        op = self.op(f"torch.Tensor.{rest.rpartition('.')[2]}")
+        return int(op is not None and name in op.args and self.method_takes(value, rest, op.args.index(name) - 1))
 
     def method_takes(self, value: Value, path: str, place: int) -> bool:
         """Whether the method of a tensor takes nothing but one at this place: it is of a value that is known to be one,
@@ -212,3 +228,8 @@ class Usage(Names):
     def place(self, routine: Routine) -> str:
         """Where tensors of unknown origin are in this routine, unless the user says that all is on the device."""
         return "host" if routine.host and self.default_device != "assumed" else "assumed"
+
+
+def taker(use: str) -> str:
+    """What is called, of a use that says what a name is passed to: at a place, or by a name."""
+    return use[2:] if use[1].isdigit() else use.partition("=")[2]

@@ -14,7 +14,7 @@ from syncguard.read.tags import CHECK, FUNCTION, IF, LEAVE
 if TYPE_CHECKING:
     from syncguard.infer.routine import Frame, Routine
 
-PASSED: Final = re.compile(r"\((\d+)(.+)")
+PASSED: Final = re.compile(r"\((\d+|\w+=)(.+)")
 
 
 def handed_on(uses: Iterable[str], frame: Frame, at: At) -> Tensor | None:
@@ -24,7 +24,7 @@ def handed_on(uses: Iterable[str], frame: Frame, at: At) -> Tensor | None:
         if passed is None:
             continue
         called = _function(passed[2], frame)
-        if called is not None and _takes(called, int(passed[1]), frame):
+        if called is not None and _takes(called, passed[1], frame):
             why = frame.why(f"passed:{passed[2]}", at)
             return Tensor(device=frame.world.place(frame.routine), sure=False, why=why)
     return None
@@ -47,12 +47,16 @@ def _function(path: str, frame: Frame) -> Call | None:
     return value if type(value) is Call and value.given is None else None
 
 
-def _takes(called: Call, position: int, frame: Frame) -> bool:
-    """Whether the parameter at a position is declared to be a tensor, and nothing else."""
+def _takes(called: Call, place: str, frame: Frame) -> bool:
+    """Whether the parameter at a position, or of a `name=`, is declared to be a tensor, and nothing else."""
     routine = called.routine
     if not routine.home.own:
         frame.routine.uses[routine.home.path, routine.qualname] = None
-    position += called.receiver is not None
+    if place[-1] != "=":
+        position = int(place) + (called.receiver is not None)
+    else:
+        params = routine.node.params if type(routine.node) is FUNCTION else ()
+        position = next((index for index, param in enumerate(params) if param.name == place[:-1]), len(params))
     known = routine.written.takes.get(position)
     if known is None:
         known = routine.written.takes[position] = _declared(routine, position, frame)
@@ -67,7 +71,7 @@ def _declared(routine: Routine, position: int, frame: Frame) -> bool:
     if type(node) is not FUNCTION or position >= len(node.params) or routine.host:
         return False
     param = node.params[position]
-    if param.kind != "positional":
+    if param.kind not in ("positional", "keyword"):
         return False
     asking = Asking(frame.world, routine, {})
     if param.annotation is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from syncguard.infer.branches.passing import left_out
 from syncguard.infer.classes import ClassInfo
 from syncguard.infer.domain import reasons
-from syncguard.infer.domain.contents import changed, classes_in, tensor_in, tensors_in, there
+from syncguard.infer.domain.contents import changed, classes_in, holds_tensor, tensor_in, tensors_in, there
 from syncguard.infer.domain.keys import Key, holds_own, key_of, outlined
 from syncguard.infer.domain.lattice import same
 from syncguard.infer.domain.values import NONE, UNKNOWN, Call, Host, Value
@@ -84,7 +84,7 @@ class Outcomes(Modules):
         key = self.context(given, actual)
         if shown:
             key = (*key, key_of(shown))
-        if given and at is not None:
+        if (given or shown) and at is not None:
             frame.routine.asks.setdefault((routine, key), (given, at))
         known = routine.contexts.get(key)
         self.waits = routine.pays.get(key, ())
@@ -113,7 +113,9 @@ class Outcomes(Modules):
         self.lend(told, routine, given, frame, at)
         self.teaches, self.showing, routine.actual = teaches, showing, None
         routine.kept = {}
-        always = {key: sighting for key, sighting in sightings.items() if sighting.always}
+        # What only the object that is asked brings about stands in its method, whoever calls that.
+        passed = not shown or any(map(holds_tensor, given.values()))
+        always = {key: sighting for key, sighting in sightings.items() if sighting.always} if passed else {}
         told_more = key != self.context({}, None)
         self.waits = self.costs(routine, always, found, told_more, frame) if always else ()
         if self.waits:
@@ -137,12 +139,21 @@ class Outcomes(Modules):
             for info in receiver.mro:
                 if frame.home.own:
                     self.readers.setdefault((info, name), {})[frame.routine] = None
-                value = self.lent.get((info, name))
-                if value is not None and f".{name}" in mine and (info, name) not in self.anew:
+                own, there = info.home.own, (info, name)
+                value = info.attrs.get(name) if own else self.lent.get(there)
+                if value is not None and not own and f".{name}" in mine and there not in self.anew:
                     value = mine[f".{name}"]
-                if value is not None:
+                if value is not None and (holds_tensor(value) or not own):
                     found.append((name, value))
         return found
+
+    def reads_lent(self, routine: Routine, receiver: ClassInfo | None, frame: Frame) -> bool:
+        """Whether a method of another file's class asks its instance for what this file lets it keep."""
+        node = routine.node
+        if receiver is None or not receiver.elsewhere or type(node) is not FUNCTION:
+            return False
+        frame.routine.uses[routine.home.path, routine.qualname] = None
+        return bool(self.shown(routine, node, receiver, frame))
 
     def handed(self, given: Given) -> Iterator[tuple[str, Value]]:
         """The same of the objects that a call gives."""
