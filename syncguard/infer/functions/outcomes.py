@@ -153,7 +153,7 @@ class Outcomes(Modules):
         if receiver is None or not receiver.elsewhere or type(node) is not FUNCTION:
             return False
         frame.routine.uses[routine.home.path, routine.qualname] = None
-        return bool(self.shown(routine, node, receiver, frame))
+        return bool(self.shown(routine, node, receiver, {}, frame))
 
     def handed(self, given: Given) -> Iterator[tuple[str, Value]]:
         """The same of the objects that a call gives."""
