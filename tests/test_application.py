@@ -119,10 +119,16 @@ BESIDE = {
         ({"setup.py": "from setuptools import setup\nsetup(py_modules=['load'], packages=['ops'])\n"}, "unknown"),
         ({"pyproject.toml": LIBRARY + "[tool.hatch.build.targets.wheel]\npackages = ['models']\n"}, "unknown"),
         ({"models/setup.py": "from setuptools import setup\nsetup(name='models')\n"}, "unknown"),
+        ({"setup.py": BESIDE["setup.py"].replace("name='ops'", "name='models-ops'")}, "unknown"),
     ],
 )
 def test_what_stands_beside_the_package_that_is_installed_is_an_application(asked, more, warmth):
     assert heat(SCORE, {**BESIDE, **more}, asked) == warmth
+
+
+@ASKED
+def test_tests_are_no_package_that_is_installed(asked):
+    assert heat(SCORE, {"setup.py": BESIDE["setup.py"], "tests/__init__.py": ""}, asked) == "unknown"
 
 
 PARTS = """
@@ -177,7 +183,21 @@ BOTH = {"models/other.py": PARTS, "train.py": USES}
         ({"models/core.py": PARTS + "\nif __name__ == '__main__':\n    Net()(3)\n"}, "hot"),
         ({"models/core.py": PARTS + "\nif torch.cuda.is_available():\n    Net()(3)\n"}, "hot"),
         ({"models/core.py": PARTS.replace("class Net", "@register\nclass Net")}, "cold"),  # who lists it has it not
+        (
+            {
+                "models/core.py": PARTS.replace("class Net", "@register\nclass Net"),
+                "load.py": "import importlib, os\n\nfor one in os.listdir('zoo'):\n    importlib.reload(one)\n",
+            },
+            "hot",
+        ),
         ({"models/core.py": PARTS.replace("class Net", "@torch.jit.script\nclass Net")}, "cold"),
+        ({"models/core.py": PARTS + "\n\nclass Run:\n    def __init__(self):\n        self.fit()\n\nRun()\n"}, "hot"),
+        (
+            {"models/core.py": PARTS + "\n\nclass Run:\n    def __init__(self):\n        self.fit()\n\nrun = Run()\n"},
+            "hot",
+        ),
+        ({"conf/a.yaml": "_target_: ${root}.${name}.Net\n"}, "hot"),
+        ({"load.py": "if True: import models.core\n"}, "hot"),
         ({"models/core.py": "try:\n    import apex\nexcept ImportError:\n    apex = None\n" + PARTS}, "cold"),
         ({"models/core.py": PARTS + "\nlogger = logging.getLogger(__name__)\nlogger.setLevel(1)\n"}, "cold"),
         ({"models/core.py": PARTS + "\n\n@app.route('/')\ndef serve(x):\n    return Net()(x)\n"}, "hot"),
@@ -475,6 +495,9 @@ def test_what_starts_code_names_it(asked, path, text):
         ("getattr(self, 'take_%s' % kind)(x)", "unknown"),
         ("[getattr(self, one) for one in dir(self)]", "unknown"),
         ("self.other(x)", "cold"),
+        ("getattr(self, f'{kind}_{kind}')(x)", "unknown"),
+        ("getattr(self, '%s_%s' % (kind, kind))(x)", "unknown"),
+        ("getattr(self, kind.lower())(x)", "unknown"),
         ("getattr(self, kind)(x)", "cold"),  # a name that stands nowhere
         ("getattr(self, f'give_{kind}')(x)", "cold"),
     ],

@@ -1354,6 +1354,8 @@ for i in range(100):
         ("'cuda'", [9, 12, 16, 16, 17]),
         ("'cpu'\nif torch.cuda.is_available():\n    device = 'cuda'", [11, 14, 18, 18, 19]),
         ("'cpu'\ndevice = input()", [10, 13, 17, 18]),
+        ("'cpu'\nimport accelerate", [10, 13, 13, 15]),
+        ("'cpu'\nfrom transformers import Trainer", [10, 13, 13, 15]),
     ],
 )
 def test_a_program_that_names_the_cpu_and_no_other_device_runs_there(tmp_path, device, lines):

@@ -125,3 +125,26 @@ def test_what_one_file_lets_it_keep_is_nothing_to_another(tmp_path: Path) -> Non
         "counter": TRAINER.format(given="len(batch)"),
     }
     assert {name for name, _, _ in in_any_order(tmp_path, files)} == {"trainer.py"}
+
+
+BUFFER = """
+class Buffer:
+    def __init__(self, data):
+        self.data = data
+
+    def peak(self):
+        return float(self.data[0])
+"""
+
+
+@pytest.mark.parametrize(("asked", "waits"), [("here", 0), ("there", 1)])
+def test_what_is_on_the_host_is_asked_for_nothing_that_another_object_was_made_with(
+    tmp_path: Path, asked: str, waits: int
+) -> None:
+    (tmp_path / "buffers.py").write_text(BUFFER)
+    (tmp_path / "train.py").write_text(
+        "import torch\nfrom buffers import Buffer\n\nthere = Buffer(torch.zeros(3, device='cuda'))\n"
+        f"here = Buffer(torch.zeros(3))\nfor i in range(100):\n    print({asked}.peak())\n"
+    )
+    found = pipeline.check([str(tmp_path)], Config(heat="all", cache=False)).findings
+    assert len([one for one in found if one.site.path.endswith("buffers.py")]) == waits

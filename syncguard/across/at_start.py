@@ -17,7 +17,7 @@ def does(code: str, places: Places) -> bool:
         body = ast.parse(code).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return True
-    own = frozenset([part.name for part in body if type(part) is ast.ClassDef])
+    own = frozenset([part.name for part in body if type(part) is ast.ClassDef and not _runs(part)])
     return any(_does(part, own, places) for part in body)
 
 
@@ -31,13 +31,24 @@ def _does(part: ast.stmt, own: frozenset[str], places: Places) -> bool:
             return not all(map(_is_plain, targets)) or _calls(value, own, places)
         case ast.AnnAssign(target=target, value=value):
             return not _is_plain(target) or (value is not None and _calls(value, own, places))
-        case ast.Expr(value=ast.Call(func=func)):
-            return not places.is_("cold", "settings_of_scripts", _name(func))
+        case ast.Expr(value=ast.Call(func=func, args=args)):
+            sets = places.is_("cold", "settings_of_scripts", _name(func))
+            return not sets or any(_calls(arg, own, places) for arg in args)
         case ast.If(test=test, body=yes, orelse=no):
-            return _asks_main(test) or _any((*yes, *no), own, places)
+            return _asks_main(test) or _calls(test, own, places) or _any((*yes, *no), own, places)
         case ast.Try(body=body, handlers=handlers, orelse=no, finalbody=last):
             return _any((*body, *no, *last, *[one for handler in handlers for one in handler.body]), own, places)
     return True
+
+
+def _runs(part: ast.ClassDef) -> bool:
+    """Whether to make an object of a class may do more than to set what it keeps: a loop, or a method of its own."""
+    made = [one for one in part.body if type(one) is ast.FunctionDef and one.name == "__init__"]
+    inside = [one for init in made for one in ast.walk(init)]
+    asked = [_name(one.func) for one in inside if type(one) is ast.Call]
+    return any(type(one) is ast.For or type(one) is ast.While for one in inside) or any(
+        name.startswith("self.") for name in asked
+    )
 
 
 def _any(parts: Iterable[ast.stmt], own: frozenset[str], places: Places) -> bool:

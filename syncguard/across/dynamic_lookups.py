@@ -22,7 +22,8 @@ OWN: Final = re.compile(  # the same of what a file has itself
 WORDS: Final = (
     "eval", "exec", "locals", "import_module", "__import__", "getmembers", "__subclasses__", "__init_subclass__",
     "metaclass", "attrgetter", "methodcaller", "locate", "get_class", "register", "walk_packages", "iter_modules",
-    "run_module", "run_path", "spec_from_file_location", "fire", "Fire", "CLI", "LightningCLI", "jsonargparse", "dir",
+    "run_module", "run_path", "spec_from_file_location", "SourceFileLoader", "load_source", "import_submodules",
+    "import_module_and_submodules", "import_all_modules", "fire", "Fire", "CLI", "LightningCLI", "jsonargparse", "dir",
     "getattr", "OmegaConf", "safe_load", "globals", "load_hyperpyyaml",
 )  # fmt: skip
 SETTINGS: Final = "args|cfg|config|conf|opts?|options|hparams|hps|params|settings|FLAGS|torch|nn|F|np|optim|os"
@@ -31,7 +32,7 @@ MADE_UP: Final = r"""(?:[fF]["']|["'][^"'\n]*["']\s*[+%.])"""  # a text that is 
 ANYTHING: Final = re.compile(  # code that may come to whatever there is in a project
     r"""(?<![\w.])exec\(\s*(?:\w?["'][^()]{0,200}?\bimport\b|(?:open|compile|\w+\.read\w*)\()|"""
     r"""\b(?:walk_packages|iter_modules|run_module|run_path|"""
-    r"""spec_from_file_location|locate|get_class|load_hyperpyyaml|\w*CLI|__subclasses__)\(|"""
+    r"""spec_from_file_location|SourceFileLoader|load_source|import_(?:module_and_)?submodules|import_all_modules|locate|get_class|load_hyperpyyaml|\w*CLI|__subclasses__)\(|"""
     r"""\b(?:create|load|safe_load)\(\s*[rRfF]?(["'])\1\1"""
 )
 RUNS: Final = re.compile(r"(?<![\w.])exec\(")
@@ -54,7 +55,13 @@ METHODS: Final = re.compile(  # to whatever methods an object has
     r"""\b(?:methodcaller|attrgetter|Fire|register)\(|(?<![\w.])dir\((?!\s*\))"""
 )
 BY_NAME: Final = re.compile(r"""\bgetattr\(\s*[^,()\n]+,\s*(?!["']\w+["']\s*[,)])""")  # to those of one name or another
-WORD: Final = re.compile(r"_+[^\W_]*|[^\W_]+")  # of a name
+SPELLED: Final = re.compile(  # a name that is put together, or spelled otherwise than it was given
+    r"""["'](?P<text>[\w.]*(?:\{[^{}"'\n]*\}|%[sdr]|\$\w+)[^"'\n ]*)["']|["'](?P<first>\w+)["']\s*\+|"""
+    r"""\+\s*["'](?P<last>\w+)["']|\.(?P<other>lower|upper|replace|capitalize|title|sub)\("""
+)
+TARGET: Final = "_target_"
+FILLED_IN: Final = re.compile(rf"{TARGET}:[^\n]*\$\{{")
+FILLS: Final = re.compile(r"\{[^{}]*\}|%[sdr]|\$\w+")
 WHOLE: Final = re.compile(r"\bfrom\s+([\w.]+)\s+import\s+\*")
 ALIAS: Final = re.compile(r"\bimport\s+(?:[\w., \t]*[., \t])?(\w+)\s+as\s+(\w+)")
 
@@ -65,7 +72,7 @@ def looked_up(path: str, files: Files, places: Places) -> bool:
     around = [*_folders(os.path.dirname(path), home)]
     names = {module_name(path), *map(os.path.basename, around)}
     modules = [path, *[os.path.join(one, "__init__.py") for one in around]]
-    if _reached(path, home, files, places):
+    if _reached(path, home, files, places) or _filled_in(home, files):
         return True
     having = files.naming(HINTS, home)
     asking = {one for hint in HINTS for one in having[hint] if one.endswith(".py") and not places.is_test(one)}
@@ -80,25 +87,30 @@ def looked_up(path: str, files: Files, places: Places) -> bool:
     return any(map(asks, sorted(asking)))
 
 
+def _filled_in(home: str, files: Files) -> bool:
+    """Whether settings of a project name what is to be made by what stands elsewhere: `_target_: models.${name}`."""
+    having = files.naming((TARGET,), home)[TARGET]
+    return any(FILLED_IN.search(files.text(one)) is not None for one in having if one.endswith((".yaml", ".yml")))
+
+
 def method_asked(method: str, path: str, files: Files, places: Places) -> bool:
     """Whether code of a project may come to a method that it does not name: to whatever methods an object has, or by a
-    name that is put together of parts of this one. One that somebody else gives would stand somewhere."""
-    made = re.compile("|".join(_parts(method))) if WORD.fullmatch(method) is None else None
+    name that is put together so, or spelled otherwise. One that somebody else gives would stand somewhere."""
     for one in _asking(files.home(path), files, places):
         if files.has(one, METHODS):
             return True
-        if made is not None and files.has(one, BY_NAME) and made.search(files.text(one)) is not None:
+        if files.has(one, BY_NAME) and any(_spells(met, method) for met in SPELLED.finditer(files.text(one))):
             return True
     return False
 
 
-def _parts(name: str) -> Iterator[str]:
-    """How what a name begins or ends with stands in texts that it is put together of: `"forward_"`, `f"{a}_loss"`."""
-    words = WORD.findall(name)
-    for n in range(1, len(words)):
-        first, last = "".join(words[:n]), "".join(words[n:])
-        yield rf"""["']{first}_?["'{{%]"""
-        yield rf"""["'}}s]_?{last.lstrip("_")}["']"""
+def _spells(met: re.Match[str], name: str) -> bool:
+    """Whether such a text may become a name: `"forward_" + kind`, `f"{a}_loss"`."""
+    if met["text"] is not None:
+        return re.fullmatch(".*".join(map(re.escape, FILLS.split(met["text"]))), name) is not None
+    if met["first"] is not None:
+        return name.startswith(met["first"])
+    return met["other"] is not None or name.endswith(met["last"])
 
 
 def _asking(home: str, files: Files, places: Places) -> list[str]:

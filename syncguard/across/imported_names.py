@@ -16,7 +16,7 @@ FEW: Final = 4  # files that are looked at for what they say of a name
 TAKES: Final = re.compile(r"^[ \t]*from\s+([\w.]+)\s+import\s*(\([^)]*\)|[^\n#]*)", re.MULTILINE)
 # What brings something in, and what stands in a text.
 IMPORTS: Final = re.compile(
-    r"^[ \t]*(?:from\s+[\w.]+\s+)?import\s*(?:\([^)]*\)|(?:[^\n\\]|\\\n?)*)|^[ \t]*from\s+[\w.]+", re.MULTILINE
+    r"(?:^|:|;)[ \t]*(?:from\s+[\w.]+\s+)?import\s*(?:\([^)]*\)|(?:[^\n\\]|\\\n?)*)|^[ \t]*from\s+[\w.]+", re.MULTILINE
 )
 NAMES: Final = re.compile(r"\*|\b\w+(?:\s+as\s+\w+)?")
 SOME: Final = 16  # the same in an application

@@ -16,6 +16,8 @@ from syncguard.across.unreferenced import brought_in, counts, is_module
 from syncguard.pack.places import Places
 
 DEFINED: Final = re.compile(r"^(?:class|(?:async )?def) (\w+)", re.MULTILINE)
+REGISTERS: Final = re.compile(r"^@[\w.]*register", re.MULTILINE)
+LOADERS: Final = ("import_module", "importlib", "__import__", "pkgutil", "runpy", "exec", "user_dir", "listdir", "glob")
 QUOTED: Final = re.compile(r"""(["'])[\w./: -]*\1""")
 AS_TEXT: Final = r"\b{0}\.py\b|\.{0}\b|-m\s+{0}\b|\b(?:from|import)\s[^\n]*\b{0}\b"  # a module as texts name it
 
@@ -29,7 +31,16 @@ def unimported(asked: Iterable[str], files: Files, places: Places) -> frozenset[
             wanted.setdefault(files.home(path), set()).add(path)
     found = {path for home, some in wanted.items() for path in _unnamed(some, home, files, places)}
     unseen = [p for p in found if not (brought_in(p, files, places) or looked_up(p, files, places))]
-    return frozenset([path for path in unseen if not does(files.text(path), places)])
+    return frozenset([p for p in unseen if not (does(files.text(p), places) or _may_register(p, files, places))])
+
+
+def _may_register(path: str, files: Files, places: Places) -> bool:
+    """Whether a module lists what it defines in a registry, and something in its project may bring modules in by
+    names that are made up, whatever these are."""
+    if not files.has(path, REGISTERS):
+        return False
+    having = files.naming(LOADERS, files.home(path))
+    return any(not places.is_test(one) for word in LOADERS for one in having[word] if one.endswith(".py"))
 
 
 def _unnamed(paths: Collection[str], home: str, files: Files, places: Places) -> Iterator[str]:

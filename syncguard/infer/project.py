@@ -245,11 +245,16 @@ class World(Sharing):
         if frame.home.own and not frame.again:
             frame.routine.calls.setdefault(routine, []).append((at, frame.context))
         given = [receiver, *args] if receiver is not None else args
+        hosted = type(receiver) is Instance and receiver.device == "host"
         if routine.home is not frame.home or not frame.home.own:
             if frame.unused == at and not wrappers.thin(routine):
                 passed = [*args, *keywords.values()] if frame.home.own else []
-                tells = any(holds_tensor(value) or callbacks.is_own(value) or is_object(value) for value in passed)
-                if not (tells or (frame.home.own and self.reads_lent(routine, class_of(receiver), frame))):
+                objects = not (routine.name == "__init__" and routine.owner is not None and routine.owner.is_module)
+                tells = any(
+                    holds_tensor(value) or callbacks.is_own(value) or (objects and is_object(value)) for value in passed
+                )
+                asks = frame.home.own and not hosted
+                if not (tells or (asks and self.reads_lent(routine, class_of(receiver), frame))):
                     return UNKNOWN
             handed = learnt.given(routine, given, keywords, receiver is not None, frame.several != at)
             handed.update(promises.said(routine, at, frame))
@@ -264,7 +269,7 @@ class World(Sharing):
                 if learnt.learn(routine, told_of, frame) | leaning.note(routine, told_of, False, None, frame):
                     self.look_again((routine,))
             mine = receiver.settings if type(receiver) is Instance and receiver.info is not None else None
-            found = self.outcome(routine, handed, frame, class_of(receiver), at, mine)
+            found = self.outcome(routine, handed, frame, class_of(receiver), at, mine, hosted)
             passed = [*args, *keywords.values()]
             if self.waits:
                 wrappers.tell(self.waits, routine, passed, at, frame)

@@ -25,7 +25,10 @@ INSTALLS: Final = {  # what says in each of these that code is installed, and no
     "setup.cfg": re.compile(r"^\[(?:metadata|options)\]", re.MULTILINE),
     "setup.py": re.compile(r"\bpackages\b|\bpy_modules\b|\A(?!.*\bext_modules\b)", re.DOTALL),
 }
-ANY_FOLDER: Final = re.compile(r"namespace|\bpy[_-]modules\b|\bautodiscover\b")  # also what is no package is installed
+ANY_FOLDER: Final = re.compile(
+    r"namespace|\bpy[_-]modules\b|\bautodiscover\b|\bglob\b"
+)  # also what is no package is installed
+BESIDE: Final = ("tests", "test", "docs", "doc", "examples", "example", "scripts", "tools", "benchmarks", "benchmark")
 AROUND: Final = re.compile(r"""["']\.\.(?:/[^"']*)?["']|\bchdir\(|\bos\.pardir\b""")  # what stands outside of a folder
 CODE: Final = (".py", ".pyi", ".pyx", ".ipynb", ".yaml", ".yml", ".gin")
 SETTINGS: Final = (  # or data
@@ -104,14 +107,15 @@ def _takes(path: str, folder: str) -> bool:
     first = [*below, os.curdir][1 if source else 0]
     if first == os.curdir or ANY_FOLDER.search(text) or PACKAGE in listing(os.path.join(top, source, first)):
         return True
-    named = re.search(rf"""["'/]{re.escape(first)}["'/*.]""", text) is not None
+    named = re.search(rf"""["'/]{re.escape(first)}["'/*.-]""", text.replace("-", "_") + text) is not None
     return named or not any(_holds_package(top, name) for name in SOURCES)
 
 
 def _holds_package(top: str, source: str) -> bool:
     """Whether a package stands in a folder of a project that may keep them."""
     folder = os.path.join(top, source)
-    return any("." not in name and PACKAGE in listing(os.path.join(folder, name)) for name in listing(folder))
+    inner = [name for name in listing(folder) if "." not in name and name not in BESIDE]
+    return any(PACKAGE in listing(os.path.join(folder, name)) for name in inner)
 
 
 def _by_inner(top: str) -> bool:

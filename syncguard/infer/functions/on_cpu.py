@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION, MODULE, NAME
+from syncguard.read.tags import ATTR, BIND, BRING, CALL, CONST, FUNCTION, MODULE, NAME
 
 if TYPE_CHECKING:
     from syncguard.infer.home import Home
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from syncguard.pack.places import Places
 
 CPU: Final = "cpu"
+NAMES: Final = ("device", "dev")
 
 
 def on_cpu(routine: Routine, places: Places) -> str:
@@ -27,16 +28,16 @@ def _chosen(home: Home, places: Places) -> str:
     """The name that stands for the CPU throughout a file that is checked, and that something is moved to; '' of a file
     that gives it another value, or names a device of another kind."""
     if home.on_cpu is None:
-        names = [name for part in home.core.body if home.own for name in _named_so(part, places)]
+        names = [name for part in home.core.body if home.own for name in _named_so(part)]
         home.on_cpu = names[0] if len(names) == 1 and _holds(names[0], home, places) else ""
     return home.on_cpu
 
 
-def _named_so(part: Node, places: Places) -> list[str]:
-    """The names of a device that a statement gives the CPU."""
+def _named_so(part: Node) -> list[str]:
+    """The names that a statement gives the CPU, of the device on which all is computed, and none beside it."""
     if type(part) is not BIND or part.value is None or not _is_cpu(part.value):
         return []
-    return [aim.id for aim in part.targets if type(aim) is NAME and places.is_("names", "devices", aim.id)]
+    return [aim.id for aim in part.targets if type(aim) is NAME and aim.id.lower() in NAMES]
 
 
 def _is_cpu(value: Node) -> bool:
@@ -52,7 +53,10 @@ def _holds(name: str, home: Home, places: Places) -> bool:
     """Whether a name keeps what it was given, no other device is named, and something is moved to this one."""
     bound = moved = False
     for part in home.pieces:
-        if type(part) is BIND:
+        if type(part) is BRING:
+            if any(_chooses(module, bound_to, places) for _, module, bound_to in part.names):
+                return False
+        elif type(part) is BIND:
             again = any(type(aim) is NAME and aim.id == name for aim in part.targets)
             if again and bound:
                 return False
@@ -68,6 +72,11 @@ def _holds(name: str, home: Home, places: Places) -> bool:
             given = (*part.args, *[value for key, value in part.keywords if key == "device"])
             moved = moved or any(type(one) is NAME and one.id == name for one in given)
     return bound and moved
+
+
+def _chooses(module: str, name: str, places: Places) -> bool:
+    """Whether an import brings in what chooses a device by itself: a trainer, or what prepares a model for several."""
+    return module.partition(".")[0] in places.tables["names"]["placing_libraries"] or name.endswith("Trainer")
 
 
 def _is_other(text: str, places: Places) -> bool:

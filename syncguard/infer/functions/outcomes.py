@@ -65,8 +65,10 @@ class Outcomes(Modules):
         receiver: ClassInfo | None = None,
         at: At | None = None,
         mine: Env | None = None,
+        hosted: bool = False,
     ) -> Value:
-        """What a function of another file returns when a call gives it this: its body is run for this caller."""
+        """What a function of another file returns when a call gives it this: its body is run for this caller, who asks
+        an object that was made with these, or that is on the host."""
         node = routine.node
         if type(node) is not FUNCTION:
             return UNKNOWN
@@ -78,7 +80,8 @@ class Outcomes(Modules):
             frame.routine.below.setdefault((routine, at), set()).add(actual)
         given = self.telling(routine, node, given, unsaid, frame.world)
         mine = mine or {}
-        shown = self.shown(routine, node, receiver, mine, frame) if receiver is not None and receiver.elsewhere else []
+        asked = receiver is not None and receiver.elsewhere and not hosted
+        shown = self.shown(routine, node, receiver, mine, frame) if asked and receiver is not None else []
         if self.lent and (frame.home.own or self.showing):
             shown = [*shown, *self.handed(given)]
         key = self.context(given, actual)
@@ -141,8 +144,8 @@ class Outcomes(Modules):
                     self.readers.setdefault((info, name), {})[frame.routine] = None
                 own, there = info.home.own, (info, name)
                 value = info.attrs.get(name) if own else self.lent.get(there)
-                if value is not None and not own and f".{name}" in mine and there not in self.anew:
-                    value = mine[f".{name}"]
+                if value is not None and not own and mine and there not in self.anew:
+                    value = mine.get(f".{name}")  # what other objects were made with is none of it
                 if value is not None and (holds_tensor(value) or not own):
                     found.append((name, value))
         return found
