@@ -8,6 +8,9 @@ import pytest
 from checked import findings
 from orders import in_any_order
 
+from syncguard import pipeline
+from syncguard.config import Config
+
 METER = """
 class Meter:
     def __init__(self, values):
