@@ -228,6 +228,14 @@ TAKEN = TRAIN + "from models.{} import Net" + USE.format("Net()(x)")
             },
             "hot",
         ),
+        (
+            {
+                "lib.py": "import models.core as mods\n",
+                "train.py": TRAIN
+                + "from lib import mods\n\n\nclass Net:\n    def __init__(self):\n        self.n = mods.Net()\n",
+            },
+            "hot",
+        ),
         ({"other/core.py": NET, "other/run.py": TAKEN.replace("models.{}", "core"), "models/run.py": ""}, "hot"),
         (
             {

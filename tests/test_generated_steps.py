@@ -28,6 +28,16 @@ def epochs(net, loader, opt, count):
         yield total
 
 
+def at_times(net, batches, opt):
+    for n, x in enumerate(batches):
+        loss = net(x).sum()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        if n % 100 == 0:
+            yield loss
+
+
 def words(net, ids: torch.Tensor):
     for _ in range(100):
         ids = torch.cat([ids, net(ids)[:, -1:].argmax(-1)], dim=1)
@@ -59,6 +69,7 @@ ABOVE = "made = engine.steps(net, loader.dataset, opt)"
         ("made", "", "hot"),
         ("engine.epochs(net, loader, opt, 3)", "", "amortized"),
         ("engine.epochs(net, loader, opt, 3)", "net(one).backward()", "hot"),
+        ("engine.at_times(net, loader.dataset, opt)", "", "unknown"),
         ("engine.words(net, ids)", "", "hot"),
         ("engine.parts(ids)", "", "unknown"),
     ],

@@ -33,12 +33,12 @@ def test_without_evidence_nothing_is_said(tmp_path):
         (
             "doctor",
             [{"said": True, "found": {"waited": True}}, {"said": True, "found": {"waited": False}}],
-            "of 1 of 2 calls",
+            "the table of operations says of\n  1 what the clock found",
         ),
         (
             "doctor",
             [{"said": True, "found": {"waited": True}}, {"said": None, "found": {"waited": True}}],
-            "of 1 of 1 calls",
+            "of 1 calls that were made while",
         ),
         (
             "libraries",
@@ -51,14 +51,14 @@ def test_without_evidence_nothing_is_said(tmp_path):
                 {"package": "p", "waited": 5, "named": 4, "unasked": 3, "shown": [3, 1]},
                 {"package": "q", "waited": 1, "named": 1, "unasked": 0, "shown": [0, 0]},
             ],
-            "3 unasked; of 3 findings that it shows unasked at lines that ran, 2\n",
+            "3 of them in its default report; of 3 findings of that report at lines that ran,\n  2",
         ),
         (
             "fixes",
             [{"before_held_ms": 6, "after_held_ms": 2, "equal": True}, {"fault": "no"}],
-            "less time by more than a tenth, 0 for more, the rest for as long,\n  and the median of all 3",
+            "tenth, 0 for more, the others as long: in the median 3 times less",
         ),
-        ("fixes", [{"before_held_ms": 6, "after_held_ms": 2, "equal": False}], "0 of 1 rewritten"),
+        ("fixes", [{"before_held_ms": 6, "after_held_ms": 2, "equal": False}], "0 of 1 programs gave the same"),
     ],
 )
 def test_each_part_is_summed_up(tmp_path, part, rows, said):
@@ -72,7 +72,7 @@ def test_the_loss_is_timed_by_steps_and_by_the_stopwatch(tmp_path):
     before, after = row | {"twin": "before", "step_ms": 8.0, "host_ms": 8.0}, row | {"twin": "after", "step_ms": 2.0}
     steps = [one | {"work": "step", "step_ms": ms} for one, ms in ((before, 9.0), (after, 6.0))]
     text = page(tmp_path, {"story": [before, after | {"host_ms": 0.5}, *steps]})
-    assert "4.0 times as fast, and a whole training step 1.5 times" in text
-    assert "a stopwatch that waits for nothing says 16 times" in text
+    assert "is 4.0 times as fast; a whole training step is\n  1.5 times as fast" in text
+    assert "would say 16 times" in text
     failed = row | {"twin": "after", "fault": "out of memory"}
     assert "stopwatch" not in page(tmp_path, {"story": [before, failed, *steps]})

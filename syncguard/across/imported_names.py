@@ -18,6 +18,7 @@ TAKES: Final = re.compile(r"^[ \t]*from\s+([\w.]+)\s+import\s*(\([^)]*\)|[^\n#]*
 IMPORTS: Final = re.compile(
     r"(?:^|:|;)[ \t]*(?:from\s+[\w.]+\s+)?import\s*(?:\([^)]*\)|(?:[^\n\\]|\\\n?)*)|^[ \t]*from\s+[\w.]+", re.MULTILINE
 )
+LIBRARIES: Final = r"(?<![\w.])(?:torch|nn|F|np|numpy|math|jnp|scipy)(?:\.\w+)*"  # that have functions of common names
 NAMES: Final = re.compile(r"\*|\b\w+(?:\s+as\s+\w+)?")
 SOME: Final = 16  # the same in an application
 SETTINGS: Final = (".yaml", ".yml", ".toml", ".sh", ".bash", ".cfg")
@@ -53,11 +54,7 @@ def runs_in(path: str, name: str, having: Iterable[str], files: Files) -> bool:
     others, ours = [one for one in having if one != path], files.is_ours(path)
     if len(others) > (SOME if ours else FEW):
         return True
-    around = map(os.path.basename, packages(os.path.dirname(path)))
-    modules = {module_name(path), *around} if _defines(path, name, files) else set[str]()  # anything may have a method
-    return any(
-        _runs(name, one, modules, files, ours) and not _is_another(path, name, one, others, files) for one in others
-    )
+    return any(_runs(name, one, files, ours) and not _is_another(path, name, one, others, files) for one in others)
 
 
 def _is_another(path: str, name: str, one: str, others: Iterable[str], files: Files) -> bool:
@@ -89,8 +86,8 @@ def sets(name: str, path: str, files: Files) -> bool:
     return not path.endswith(SETTINGS) or re.search(rf"\b{name}\b", COMMENT.sub("", files.text(path))) is not None
 
 
-def _runs(name: str, path: str, modules: Iterable[str], files: Files, ours: bool) -> bool:
-    """Whether a file means a name, which one of these modules has, or anything has where there are none of them."""
+def _runs(name: str, path: str, files: Files, ours: bool) -> bool:
+    """Whether a file means a name that another one has, as far as its own text tells."""
     named = re.compile(rf"\b{name}\b")
     if not path.endswith(".py"):
         return sets(name, path, files)
@@ -98,8 +95,7 @@ def _runs(name: str, path: str, modules: Iterable[str], files: Files, ours: bool
     if _defines(path, name, files):
         if any(named.search(met[0]) for met in TAKES.finditer(code)):
             return True
-        brought = "".join([met[0] for met in IMPORTS.finditer(code)])
-        return f".{name}" in code and (not modules or re.search(rf"\b(?:{'|'.join(modules)})\b", brought) is not None)
+        return f".{name}" in code and f".{name}" in re.sub(rf"{LIBRARIES}\.{name}\b", "", code)
     if ours and os.path.basename(path) != HUB and not re.search(rf"\b{name}\s+as\b", code):
         code = WORDS.sub("", LISTED.sub("", BRINGS.sub("", code)))
     return named.search(code) is not None

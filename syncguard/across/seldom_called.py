@@ -180,9 +180,10 @@ class SeldomCalled:
         if caller is None:
             return self._by_top(path, line, where)
         rare = next((call for call in caller.calls if call.rare and (call.path, call.name) == where), None)
-        if rare is not None and (caller.heat != "cold" or rare.step) and not self._leads(where):
-            led = (Fact(rare.step, rare.step_line, path),) if caller.heat == "cold" else caller.path
-            return [("amortized", (*led, Fact(f"but only now and then calls `{name}`", line, path)))]
+        led = caller.heat != "cold" or (rare is not None and rare.step != "" and not caller.gpuless)
+        if rare is not None and led and not self._leads(where):
+            way = (Fact(rare.step, rare.step_line, path),) if caller.heat == "cold" else caller.path
+            return [("amortized", (*way, Fact(f"but only now and then calls `{name}`", line, path)))]
         if (path, caller.name) in self._hot:
             return None
         if last_part(caller.name) == name:

@@ -21,6 +21,7 @@ from syncguard.infer.domain.values import (
 )
 from syncguard.infer.functions.annotations import promised
 from syncguard.infer.functions.hosts import compiler, host_reason, prepares
+from syncguard.infer.functions.on_cpu import on_cpu
 from syncguard.infer.functions.outcomes import Outcomes
 from syncguard.infer.functions.placing import on_host
 from syncguard.infer.routine import Env, Frame, Routine
@@ -46,7 +47,7 @@ class Definitions(Outcomes):
         known = home.made.get(id(node))
         if known is None:
             known = Routine(node, home, owner or (frame.routine.owner if closure else None), node.qualname)
-            known.host = host_reason(known, self) or (frame.routine.host if closure else "")
+            known.host = on_cpu(known, self) or host_reason(known, self) or (frame.routine.host if closure else "")
             known.kernel = bool(compiler(known, self)) or (frame.routine.kernel and bool(closure))
             home.made[id(node)] = known
             home.routines.append(known)
@@ -102,7 +103,7 @@ class Definitions(Outcomes):
             info.promises = {name: on_host(held, frame.why("placed", node.at)) for name, held in info.promises.items()}
         for routine in (*frame.home.routines, *inner.nested.values()):
             if routine.owner is info:
-                routine.host = host_reason(routine, self)
+                routine.host = on_cpu(routine, self) or host_reason(routine, self)
         return ClassOf(info)
 
     def resets(self, info: ClassInfo) -> bool:

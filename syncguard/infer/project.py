@@ -144,7 +144,7 @@ class World(Sharing):
         """Run a file's top level once."""
         if home.top is None:
             home.top = Routine(home.core, home, None, "")
-            home.top.host = on_cpu(home.top, self.places)
+            home.top.host = on_cpu(home.top, self)
             home.frame = Frame(self, home.top, home.bound)
             home.top.running = True
             run(home.core.body, home.frame)

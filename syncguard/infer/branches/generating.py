@@ -10,7 +10,7 @@ from syncguard.infer.domain.values import UNKNOWN, Call, Seq, Value
 from syncguard.infer.routine import Frame, Routine
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import BIND, CALL, DO, FUNCTION, LOOP, NAME
+from syncguard.read.tags import BIND, CALL, DO, FUNCTION, IF, LOOP, NAME
 from syncguard.read.walk import around, walk
 
 YIELDS: Final = ("yield", "yield from")
@@ -30,6 +30,9 @@ def turns_of(node: core.Loop, iterated: Value, frame: Frame) -> tuple[str, bool]
     body = routine.node.body
     loops = [part for part in walk(body) if type(part) is LOOP]
     given = [part for part in walk(body) if type(part) is DO and part.what in YIELDS]
+    tests = [part for part in walk(body) if type(part) is IF]
+    if any(around(test.at, one.at) for test in tests for one in given):
+        return "", False  # who knows at how many of its steps
     within = [[loop for loop in loops if around(loop.at, one.at)] for one in given]
     steps = [bool(some) and _steps(some[-1], routine, frame) for some in within]
     return (f"each turn takes a step of `{routine.name}`" if all(steps) else ""), not any(steps)

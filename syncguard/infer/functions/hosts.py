@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from syncguard.infer.domain.values import UNKNOWN, Call, ClassOf, Later, Named, Value, options
-from syncguard.infer.functions.on_cpu import on_cpu
 from syncguard.infer.routine import Routine
 from syncguard.pack.places import Places, matches
 from syncguard.read import core
@@ -55,8 +54,6 @@ def host_reason(routine: Routine, world: Names) -> str:
 
 def _elsewhere(routine: Routine, places: Places) -> str:
     """Why a routine computes on no GPU, wherever it gets its tensors from."""
-    if why := on_cpu(routine, places):
-        return why
     if _foreign(routine, places):
         return "it is for a device of another kind"
     library = _framework(routine.home, places)

@@ -4,33 +4,50 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from syncguard.infer.parts import part_saying
 from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.tags import ATTR, BIND, BRING, CALL, CONST, FUNCTION, MODULE, NAME
 
 if TYPE_CHECKING:
     from syncguard.infer.home import Home
+    from syncguard.infer.modules import Modules
     from syncguard.infer.routine import Routine
     from syncguard.pack.places import Places
 
 CPU: Final = "cpu"
+CUDA: Final = "cuda"
 NAMES: Final = ("device", "dev")
 
 
-def on_cpu(routine: Routine, places: Places) -> str:
+def on_cpu(routine: Routine, world: Modules) -> str:
     """Why a function that has such a name, or the program itself, computes on the CPU: others may compute anywhere."""
-    node, name = routine.node, _chosen(routine.home, places)
+    node, name = routine.node, _chosen(routine, world)
     asks = name in node.uses if type(node) is FUNCTION else type(node) is MODULE
     return f"`{name}` is the CPU in its file" if name and asks else ""
 
 
-def _chosen(home: Home, places: Places) -> str:
+def _chosen(routine: Routine, world: Modules) -> str:
     """The name that stands for the CPU throughout a file that is checked, and that something is moved to; '' of a file
-    that gives it another value, or names a device of another kind."""
+    that gives it another value, or names a device of another kind, as what it imports of its project may."""
+    from syncguard.infer.modules import imports_of
+
+    home = routine.home
     if home.on_cpu is None:
         names = [name for part in home.core.body if home.own for name in _named_so(part)]
-        home.on_cpu = names[0] if len(names) == 1 and _holds(names[0], home, places) else ""
+        holds = len(names) == 1 and _holds(names[0], home, world.places)
+        home.on_cpu = (
+            names[0] if holds and not any(_may_place(place, routine, world) for place in imports_of(home)) else ""
+        )
     return home.on_cpu
+
+
+def _may_place(place: str, asker: Routine, world: Modules) -> bool:
+    """Whether a file of the project may put something on a device."""
+    if not place.endswith(".py"):
+        return False
+    asker.uses[place, part_saying(CUDA)] = None
+    return world.says(place, CUDA)
 
 
 def _named_so(part: Node) -> list[str]:

@@ -183,7 +183,12 @@ def _calls(
             not is_open(callee, places)
             or kept_by(callee)
             or (routine.gpuless and kin(callee, places))
-            or (known is None and callee.home is not home and all(_now_and_then(context) for _, context in calls))
+            or (
+                known is None
+                and not routine.gpuless
+                and callee.home is not home
+                and all(_now_and_then(context) for _, context in calls)
+            )
         ):
             shared = shared_by_all(around(routine, context) for _, context in calls)
             (line, *_), context = calls[0]

@@ -158,7 +158,8 @@ def bound_before(node: Node, binds: tuple[Node, ...], function: core.Function) -
     loops = loops_around(function.body, node.at) if later else []
     if any(around(loop.at, bind.at) for bind in later for loop in loops):
         return binds
-    return tuple([bind for bind in binds if not any(bind is one for one in later)])
+    late = {id(one) for one in later}
+    return tuple([bind for bind in binds if id(bind) not in late])
 
 
 def _comes_of(bind: Node, node: Node) -> bool:
