@@ -424,3 +424,9 @@ def test_any_other_key_may_fill_each(bound: str) -> None:
 def test_what_lies_under_one_of_some_texts_is_known_as_well(put: str) -> None:
     held = put.replace("x > n", "torch.tensor([True, False])")
     assert codes(held + "x[kept['mask']]") == codes("x[torch.tensor([True, False])]") == []
+
+
+@pytest.mark.parametrize(("key", "found"), [("weight", ["SG204"]), ("epoch", []), ("global_step", [])])
+def test_a_count_that_a_checkpoint_keeps_is_a_number_whatever_its_items_are_declared(key, found):
+    text = f"def f(checkpoint: dict[str, torch.Tensor]):\n    return checkpoint['{key}'] + 1 > 3 or g()\n"
+    assert checked.codes(text, "import torch\n\n\n") == found
