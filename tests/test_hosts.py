@@ -1346,6 +1346,13 @@ for i in range(100):
 """
 
 
+def test_a_program_whose_own_library_names_another_device_may_run_there(tmp_path):
+    (tmp_path / "lib.py").write_text("def load():\n    return build().cuda()\n")
+    assert [line for line, _ in found(tmp_path, PROGRAM.format("'cpu'"))] == [9, 12, 12, 14]
+    (tmp_path / "lib.py").write_text("def load():\n    return build()\n")
+    assert [line for line, _ in found(tmp_path, PROGRAM.format("'cpu'"))] == [9]
+
+
 @pytest.mark.parametrize(
     ("device", "lines"),
     [

@@ -11,7 +11,7 @@ from syncguard.read import core
 from syncguard.read.core import Node
 from syncguard.read.words import APART
 
-WORDS: Final = ("_validate_args",)  # what a file may say that counts for others, whoever else looks at it
+WORDS: Final = ("_validate_args", "cuda")  # what a file may say that counts for others, whoever else looks at it
 NAMED: Final = "="  # in front of a name: what binds it, as a part of its file
 ANY: Final = f"{NAMED}*"  # whatever binds such names
 WINDOW: Final = 12  # lines that the part of an expression which is quoted may take

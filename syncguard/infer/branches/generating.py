@@ -3,6 +3,7 @@ behind many, out."""
 
 from __future__ import annotations
 
+import builtins
 from typing import Final
 
 from syncguard.infer.branches.stepping import by_epoch, loads
@@ -13,6 +14,7 @@ from syncguard.read.core import Node
 from syncguard.read.tags import BIND, CALL, DO, FUNCTION, IF, LOOP, NAME
 from syncguard.read.walk import around, walk
 
+PYTHON: Final = frozenset(dir(builtins))
 YIELDS: Final = ("yield", "yield from")
 
 
@@ -29,6 +31,8 @@ def turns_of(node: core.Loop, iterated: Value, frame: Frame) -> tuple[str, bool]
         return "", False
     body = routine.node.body
     loops = [part for part in walk(body) if type(part) is LOOP]
+    if not any(_runs(loop, routine) for loop in loops):
+        return "", False
     given = [part for part in walk(body) if type(part) is DO and part.what in YIELDS]
     tests = [part for part in walk(body) if type(part) is IF]
     if any(around(test.at, one.at) for test in tests for one in given):
@@ -55,9 +59,15 @@ def _generator(node: Node | None, frame: Frame) -> Routine | None:
     return None
 
 
+def _runs(loop: core.Loop, routine: Routine) -> bool:
+    """Whether the turns of a loop of a generator do something: what calls nothing hands on parts of what is there."""
+    called = [part.fn for part in walk(loop.body) if type(part) is CALL]
+    return loop.at in routine.stepping and not all(type(fn) is NAME and fn.id in PYTHON for fn in called)
+
+
 def _steps(loop: core.Loop, routine: Routine, frame: Frame) -> bool:
     """Whether each turn of a loop is a step, and no epoch of them."""
-    if loop.at not in routine.stepping:
+    if not _runs(loop, routine):
         return False
     inner = [part for part in walk(loop.body) if type(part) is LOOP and part.at in routine.stepping]
     return not any(loads(part, UNKNOWN, frame) or by_epoch(loop, frame) for part in inner)
