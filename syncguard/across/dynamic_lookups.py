@@ -32,7 +32,8 @@ MADE_UP: Final = r"""(?:[fF]["']|["'][^"'\n]*["']\s*[+%.])"""  # a text that is 
 ANYTHING: Final = re.compile(  # code that may come to whatever there is in a project
     r"""(?<![\w.])exec\(\s*(?:\w?["'][^()]{0,200}?\bimport\b|(?:open|compile|\w+\.read\w*)\()|"""
     r"""\b(?:walk_packages|iter_modules|run_module|run_path|"""
-    r"""spec_from_file_location|SourceFileLoader|load_source|import_(?:module_and_)?submodules|import_all_modules|locate|get_class|load_hyperpyyaml|\w*CLI|__subclasses__)\(|"""
+    r"""spec_from_file_location|SourceFileLoader|load_source|import_(?:module_and_)?submodules|import_all_modules|"""
+    r"""locate|get_class|load_hyperpyyaml|\w*CLI|__subclasses__)\(|"""
     r"""\b(?:create|load|safe_load)\(\s*[rRfF]?(["'])\1\1"""
 )
 RUNS: Final = re.compile(r"(?<![\w.])exec\(")
@@ -99,18 +100,21 @@ def method_asked(method: str, path: str, files: Files, places: Places) -> bool:
     for one in _asking(files.home(path), files, places):
         if files.has(one, METHODS):
             return True
-        if files.has(one, BY_NAME) and any(_spells(met, method) for met in SPELLED.finditer(files.text(one))):
+        if files.has(one, BY_NAME) and any(each.fullmatch(method) for each in _spelled(files.text(one))):
             return True
     return False
 
 
-def _spells(met: re.Match[str], name: str) -> bool:
-    """Whether such a text may become a name: `"forward_" + kind`, `f"{a}_loss"`."""
+@lru_cache(maxsize=256)
+def _spelled(text: str) -> tuple[re.Pattern[str], ...]:
+    """What the names look like that a file puts together: `"forward_" + kind`, `f"{a}_loss"`."""
+    return tuple([re.compile(like) for like in {_like(met): None for met in SPELLED.finditer(text)}])
+
+
+def _like(met: re.Match[str]) -> str:
     if met["text"] is not None:
-        return re.fullmatch(".*".join(map(re.escape, FILLS.split(met["text"]))), name) is not None
-    if met["first"] is not None:
-        return name.startswith(met["first"])
-    return met["other"] is not None or name.endswith(met["last"])
+        return ".*".join(map(re.escape, FILLS.split(met["text"])))
+    return ".*" if met["other"] is not None else f"{met['first']}.*" if met["first"] is not None else f".*{met['last']}"
 
 
 def _asking(home: str, files: Files, places: Places) -> list[str]:
@@ -130,7 +134,8 @@ def _reached(path: str, home: str, files: Files, places: Places) -> bool:
         if files.has(one, ANYTHING) or (files.has(one, RUNS) and files.has(one, WRITTEN)):
             return True
         brings = files.has(one, IMPORTS) or files.has(one, RENAMED)
-        if brings and any(_imports(spelled_out(files.text(one)), one, at) for at in (path, *whole)):
+        code = spelled_out(files.text(one)) if brings else ""
+        if brings and any(_imports(code, one, at) for at in (path, *whole)):
             return True
         if files.has(one, HERE) if one == path else files.has(one, SEEN) and _brings(one, path, files):
             return True

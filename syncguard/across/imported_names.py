@@ -14,10 +14,6 @@ ALL: Final = "*"
 HINT: Final = ("import *",)  # without which no file takes all
 FEW: Final = 4  # files that are looked at for what they say of a name
 TAKES: Final = re.compile(r"^[ \t]*from\s+([\w.]+)\s+import\s*(\([^)]*\)|[^\n#]*)", re.MULTILINE)
-# What brings something in, and what stands in a text.
-IMPORTS: Final = re.compile(
-    r"(?:^|:|;)[ \t]*(?:from\s+[\w.]+\s+)?import\s*(?:\([^)]*\)|(?:[^\n\\]|\\\n?)*)|^[ \t]*from\s+[\w.]+", re.MULTILINE
-)
 LIBRARIES: Final = r"(?<![\w.])(?:torch|nn|F|np|numpy|math|jnp|scipy)(?:\.\w+)*"  # that have functions of common names
 NAMES: Final = re.compile(r"\*|\b\w+(?:\s+as\s+\w+)?")
 SOME: Final = 16  # the same in an application

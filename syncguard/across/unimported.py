@@ -9,7 +9,7 @@ from typing import Final
 
 from syncguard.across.at_start import does
 from syncguard.across.dynamic_lookups import looked_up
-from syncguard.across.imported_names import COMMENT, IMPORTS, SETTINGS, runs_in
+from syncguard.across.imported_names import COMMENT, SETTINGS, runs_in
 from syncguard.across.texts import Files, module_name
 from syncguard.across.uncalled import is_served
 from syncguard.across.unreferenced import brought_in, counts, is_module
@@ -18,6 +18,10 @@ from syncguard.pack.places import Places
 DEFINED: Final = re.compile(r"^(?:class|(?:async )?def) (\w+)", re.MULTILINE)
 REGISTERS: Final = re.compile(r"^@[\w.]*register", re.MULTILINE)
 LOADERS: Final = ("import_module", "importlib", "__import__", "pkgutil", "runpy", "exec", "user_dir", "listdir", "glob")
+# What brings something in, and what stands in a text.
+IMPORTS: Final = re.compile(
+    r"(?:^|:|;)[ \t]*(?:from\s+[\w.]+\s+)?import\s*(?:\([^)]*\)|(?:[^\n\\]|\\\n?)*)|^[ \t]*from\s+[\w.]+", re.MULTILINE
+)
 QUOTED: Final = re.compile(r"""(["'])[\w./: -]*\1""")
 AS_TEXT: Final = r"\b{0}\.py\b|\.{0}\b|-m\s+{0}\b|\b(?:from|import)\s[^\n]*\b{0}\b"  # a module as texts name it
 

@@ -23,8 +23,8 @@ from syncguard.infer.routine import Frame, Routine
 from syncguard.infer.sightings import Context
 from syncguard.judge.around.calling import Callers
 from syncguard.judge.callers.behind import Behind
+from syncguard.judge.callers.functions import functions_of
 from syncguard.judge.callers.led import Ways
-from syncguard.judge.callers.reach import functions_of
 from syncguard.judge.callers.resting import rests_of
 from syncguard.judge.caused import caused_by
 from syncguard.judge.heat.heat import warmths

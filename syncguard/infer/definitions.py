@@ -37,6 +37,10 @@ class Definitions(Outcomes):
     def storing(self, info: ClassInfo, name: str) -> Sequence[Routine]:
         raise NotImplementedError
 
+    def hosted(self, routine: Routine) -> str:
+        """Why a routine's tensors are on the host; '' where nothing says so."""
+        return on_cpu(routine, self) or host_reason(routine, self)
+
     def routine(self, node: core.Function, frame: Frame, owner: ClassInfo | None) -> Routine:
         """The routine of a def. In the file that is checked it is the same one each time that the def is run; in a
         function of another file, which is run for each caller, each run makes its own, as it is in Python."""
@@ -47,7 +51,7 @@ class Definitions(Outcomes):
         known = home.made.get(id(node))
         if known is None:
             known = Routine(node, home, owner or (frame.routine.owner if closure else None), node.qualname)
-            known.host = on_cpu(known, self) or host_reason(known, self) or (frame.routine.host if closure else "")
+            known.host = self.hosted(known) or (frame.routine.host if closure else "")
             known.kernel = bool(compiler(known, self)) or (frame.routine.kernel and bool(closure))
             home.made[id(node)] = known
             home.routines.append(known)
@@ -103,7 +107,7 @@ class Definitions(Outcomes):
             info.promises = {name: on_host(held, frame.why("placed", node.at)) for name, held in info.promises.items()}
         for routine in (*frame.home.routines, *inner.nested.values()):
             if routine.owner is info:
-                routine.host = on_cpu(routine, self) or host_reason(routine, self)
+                routine.host = self.hosted(routine)
         return ClassOf(info)
 
     def resets(self, info: ClassInfo) -> bool:

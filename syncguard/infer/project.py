@@ -249,6 +249,7 @@ class World(Sharing):
         if routine.home is not frame.home or not frame.home.own:
             if frame.unused == at and not wrappers.thin(routine):
                 passed = [*args, *keywords.values()] if frame.home.own else []
+                # What a module hands to the one above it is set up there; an object tells no more of that.
                 objects = not (routine.name == "__init__" and routine.owner is not None and routine.owner.is_module)
                 tells = any(
                     holds_tensor(value) or callbacks.is_own(value) or (objects and is_object(value)) for value in passed

@@ -25,9 +25,8 @@ INSTALLS: Final = {  # what says in each of these that code is installed, and no
     "setup.cfg": re.compile(r"^\[(?:metadata|options)\]", re.MULTILINE),
     "setup.py": re.compile(r"\bpackages\b|\bpy_modules\b|\A(?!.*\bext_modules\b)", re.DOTALL),
 }
-ANY_FOLDER: Final = re.compile(
-    r"namespace|\bpy[_-]modules\b|\bautodiscover\b|\bglob\b"
-)  # also what is no package is installed
+# What says there that also what is no package is installed, and the folders that hold none for others.
+ANY_FOLDER: Final = re.compile(r"namespace|\bpy[_-]modules\b|\bautodiscover\b|\bglob\b")
 BESIDE: Final = ("tests", "test", "docs", "doc", "examples", "example", "scripts", "tools", "benchmarks", "benchmark")
 AROUND: Final = re.compile(r"""["']\.\.(?:/[^"']*)?["']|\bchdir\(|\bos\.pardir\b""")  # what stands outside of a folder
 CODE: Final = (".py", ".pyi", ".pyx", ".ipynb", ".yaml", ".yml", ".gin")
@@ -81,7 +80,8 @@ def project_of(folder: str) -> Project:
         if built or os.path.basename(one) in INSTALLED:
             return NONE
         installs = installs or any(
-            name in names and _means(path := os.path.join(one, name)) and _takes(path, folder) for name in INSTALLS
+            name in names and (text := _installing(os.path.join(one, name))) and _takes(text, one, folder)
+            for name in INSTALLS
         )
         if signed or REPOSITORY in names:
             top = one
@@ -98,10 +98,9 @@ def _says(names: frozenset[str]) -> tuple[bool, bool]:
     return any(map(BUILT.fullmatch, names)), any(map(SIGN.fullmatch, names))
 
 
-def _takes(path: str, folder: str) -> bool:
-    """Whether what is installed by a file holds a folder below it, as far as we see: what stands there in no package,
-    and is not named in the file, beside what does, is started where it lies."""
-    top, text = os.path.dirname(path), _text(path)
+def _takes(text: str, top: str, folder: str) -> bool:
+    """Whether what a file installs, which says so, holds a folder below it, as far as we see: what stands there in no
+    package, and is not named in the file, beside what does, is started where it lies."""
     below = os.path.relpath(folder, top).split(os.sep)
     source = below[0] if below[0] in SOURCES else ""
     first = [*below, os.curdir][1 if source else 0]
@@ -122,7 +121,7 @@ def _by_inner(top: str) -> bool:
     """Whether what stands in a folder of the top says that code around it is installed: `package_dir={"": ".."}`."""
     inner = [os.path.join(top, name) for name in listing(top) if "." not in name]
     told = [path for one in inner for name in INSTALLS if os.path.isfile(path := os.path.join(one, name))]
-    return any(_means(path) and AROUND.search(_text(path)) is not None for path in told)
+    return any(AROUND.search(_installing(path)) is not None for path in told)
 
 
 def files_of(top: str) -> tuple[str, ...]:
@@ -156,9 +155,10 @@ def _above(folder: str) -> Iterator[str]:
         yield folder
 
 
-def _means(path: str) -> bool:
-    """Whether a file says that code is installed."""
-    return INSTALLS[os.path.basename(path)].search(_text(path)) is not None
+def _installing(path: str) -> str:
+    """What a file says, if it says that code is installed; else nothing."""
+    text = _text(path)
+    return text if INSTALLS[os.path.basename(path)].search(text) is not None else ""
 
 
 def _text(path: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any, Final, cast
 
 from syncguard.read.core import At, Attr, Bind, Call, Class, Do, Function, Let, Loop, Name, Node, Update, With
@@ -93,6 +94,12 @@ def looped(body: Any) -> set[int]:
 def mentions(part: Any, name: str) -> bool:
     """Whether a variable of this name stands in a piece, or in pieces."""
     return any(type(one) is Name and one.id == name for one in walk(part))
+
+
+def named_in(parts: Iterable[Node], name: str) -> list[Bind]:
+    """The statements among some pieces that give a name a value."""
+    binds = [part for part in parts if type(part) is BIND]
+    return [bind for bind in binds if any(type(aim) is NAME and aim.id == name for aim in bind.targets)]
 
 
 def bound_in(part: Any) -> list[Node]:

@@ -11,8 +11,8 @@ from syncguard.infer.domain.values import UNKNOWN, Call, Seq, Value
 from syncguard.infer.routine import Frame, Routine
 from syncguard.read import core
 from syncguard.read.core import Node
-from syncguard.read.tags import BIND, CALL, DO, FUNCTION, IF, LOOP, NAME
-from syncguard.read.walk import around, walk
+from syncguard.read.tags import CALL, DO, FUNCTION, IF, LOOP, NAME
+from syncguard.read.walk import around, named_in, walk
 
 PYTHON: Final = frozenset(dir(builtins))
 YIELDS: Final = ("yield", "yield from")
@@ -24,7 +24,7 @@ def turns_of(node: core.Loop, iterated: Value, frame: Frame) -> tuple[str, bool]
         return "", False  # no generator, or it takes steps itself
     over = node.iterable
     if type(over) is NAME:  # it was made above
-        made = [part.value for part in walk(frame.routine.node.body) if type(part) is BIND and _binds(part, over.id)]
+        made = [part.value for part in named_in(walk(frame.routine.node.body), over.id)]
         over = made[0] if len(made) == 1 else None
     routine = _generator(over, frame) if type(over) is CALL else None
     if routine is None or not routine.stepping:
@@ -40,10 +40,6 @@ def turns_of(node: core.Loop, iterated: Value, frame: Frame) -> tuple[str, bool]
     within = [[loop for loop in loops if around(loop.at, one.at)] for one in given]
     steps = [bool(some) and _steps(some[-1], routine, frame) for some in within]
     return (f"each turn takes a step of `{routine.name}`" if all(steps) else ""), not any(steps)
-
-
-def _binds(part: core.Bind, name: str) -> bool:
-    return any(type(target) is NAME and target.id == name for target in part.targets)
 
 
 def _generator(node: Node | None, frame: Frame) -> Routine | None:

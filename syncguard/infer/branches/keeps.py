@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from syncguard.infer.branches.arms import steady
@@ -13,7 +13,7 @@ from syncguard.infer.stores import registered
 from syncguard.read import core
 from syncguard.read.core import At, Node
 from syncguard.read.tags import ATTR, BIND, CALL, CONST, FUNCTION, IF, INDEX, LEAVE, LOOP, NAME, RUN
-from syncguard.read.walk import everything, walk
+from syncguard.read.walk import everything, named_in, walk
 
 GROWS: Final = "where a table that is kept is too small"
 BUILDS: Final = "where what is kept is not there yet"
@@ -376,17 +376,11 @@ def _global(name: str, frame: Frame) -> bool:
     node = frame.routine.node
     if type(node) is not FUNCTION or any(param.name == name for param in node.params):
         return False
-    mine = _named(walk(node.body), name)
+    mine = named_in(walk(node.body), name)
     if not mine or all(map(_empties, mine)):
         return False
     functions = [part for part in everything(frame.home.core.body) if type(part) is FUNCTION]
-    return not any(_empties(bind) for one in functions for bind in _named(walk(one.body), name))
-
-
-def _named(parts: Iterable[Node], name: str) -> list[core.Bind]:
-    """The statements among these that give a name a value."""
-    binds = (part for part in parts if type(part) is BIND)
-    return [bind for bind in binds if any(type(aim) is NAME and aim.id == name for aim in bind.targets)]
+    return not any(_empties(bind) for one in functions for bind in named_in(walk(one.body), name))
 
 
 def methods(frame: Frame) -> Iterator[Routine]:

@@ -60,8 +60,11 @@ def item(of: Value, key: Value, node: core.Index, frame: Frame) -> Value:
             return item_of_sequence(of, key)
         case Table():
             if type(key) is Const and isinstance(key.value, (str, int, float, bool)):
-                counted = type(key.value) is str and frame.world.places.is_("gates", "kept_counts", key.value)
-                return of.items.get(key.value, UNKNOWN if counted else of.element)  # whatever the others are declared
+                held = of.items.get(key.value)
+                if held is not None or of.element is UNKNOWN or type(key.value) is not str:
+                    return held if held is not None else of.element
+                counted = frame.world.places.is_("gates", "kept_counts", key.value)
+                return UNKNOWN if counted else of.element  # whatever the others are declared
             if type(key) is Tensor and of.element is not UNKNOWN:
                 return of.element  # no text and no number is found under a tensor
             return join_all([of.element, *of.items.values()]) if of.element is not UNKNOWN or of.items else UNKNOWN

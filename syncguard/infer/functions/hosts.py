@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 def host_reason(routine: Routine, world: Names) -> str:
     """Why a routine's tensors are on the host; '' where nothing says so."""
     owner, places = routine.owner, world.places
-    if why := _elsewhere(routine, places):
-        return why
+    if _foreign(routine, places):
+        return "it is for a device of another kind"
+    if library := _framework(routine.home, places):
+        return f"its file computes with `{library}`"
     if owner is not None and not places.is_("hot", "batch_hooks", routine.name) and (why := prepares(owner, world)):
         return why
     name = routine.qualname.rpartition(".")[2]
@@ -50,14 +52,6 @@ def host_reason(routine: Routine, world: Names) -> str:
     if owner.judges is None:
         owner.judges = _judges_texts(owner, places)
     return f"`{owner.name}` judges texts on the host" if owner.judges else ""
-
-
-def _elsewhere(routine: Routine, places: Places) -> str:
-    """Why a routine computes on no GPU, wherever it gets its tensors from."""
-    if _foreign(routine, places):
-        return "it is for a device of another kind"
-    library = _framework(routine.home, places)
-    return f"its file computes with `{library}`" if library else ""
 
 
 def prepares(owner: ClassInfo, world: Names) -> str:

@@ -34,11 +34,11 @@ def _chosen(routine: Routine, world: Modules) -> str:
 
     home = routine.home
     if home.on_cpu is None:
+        home.on_cpu = ""
         names = [name for part in home.core.body if home.own for name in _named_so(part)]
-        holds = len(names) == 1 and _holds(names[0], home, world.places)
-        home.on_cpu = (
-            names[0] if holds and not any(_may_place(place, routine, world) for place in imports_of(home)) else ""
-        )
+        if len(names) == 1 and _holds(names[0], home, world.places):
+            placed = any(_may_place(place, routine, world) for place in imports_of(home))
+            home.on_cpu = names[0] if not placed else ""
     return home.on_cpu
 
 

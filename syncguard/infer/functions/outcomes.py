@@ -80,8 +80,9 @@ class Outcomes(Modules):
             frame.routine.below.setdefault((routine, at), set()).add(actual)
         given = self.telling(routine, node, given, unsaid, frame.world)
         mine = mine or {}
-        asked = receiver is not None and receiver.elsewhere and not hosted
-        shown = self.shown(routine, node, receiver, mine, frame) if asked and receiver is not None else []
+        shown: list[tuple[str, Value]] = []
+        if receiver is not None and receiver.elsewhere and not hosted:
+            shown = self.shown(routine, node, receiver, mine, frame)
         if self.lent and (frame.home.own or self.showing):
             shown = [*shown, *self.handed(given)]
         key = self.context(given, actual)
